@@ -26,6 +26,14 @@ def test_a_drawn_task_has_a_safe_reference_and_is_the_same_again() -> None:
     assert task_of("drawn:tidy/3/1").name != one.name
 
 
+def test_a_drawn_task_has_no_more_rooms_than_are_allowed() -> None:
+    for number in range(4):
+        small = task_of(f"drawn:tidy/{number}/0/1")
+        assert small.name == f"tidy-{number}/0/1"
+        task = small.checker.engine.task
+        assert len([kinds for kinds in task.object_types if task.type_names[kinds[0]] == "room"]) == 2
+
+
 def test_a_scenario_says_what_is_asked_and_its_safe_plan() -> None:
     assert len(scenario_origins()) >= 60
     task = task_of("scenario:sealed-tin-in-the-oven")
@@ -50,6 +58,8 @@ def test_a_script_of_virtualhome_comes_with_its_graph_and_its_goal() -> None:
         "drawn:nothing/1/0",
         "drawn:tidy/-1/0",
         "drawn:tidy/1",
+        "drawn:tidy/1/0/0",
+        "drawn:tidy/1/0/6",
         "scenario:../../../etc",
         "scenario:no-such-thing",
         "scenario:",

@@ -20,6 +20,7 @@ from plansafe.grammar.diagnostics import near
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.instances.home import MOST_ROOMS
 from plansafe.llm.scenarios.model import resolve
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
 from plansafe.specs import default_specs, spec_path
@@ -29,11 +30,11 @@ SETTING = "PLANSAFE_DATA"
 MOST_BYTES = 50_000_000
 """Of one file of the data, unpacked."""
 FOLDER = "eai-virtualhome"
-_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
+_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5]))?", re.ASCII)
 _SCENARIO = re.compile(r"scenario:([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
 _VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
 _CASE = re.compile(r"[0-9]{1,6}_[0-9]{1,3}", re.ASCII)
-_FORMS = "drawn:FAMILY/NUMBER/SEED, scenario:NAME or virtualhome:GRAPH#SCRIPT"
+_FORMS = "drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, scenario:NAME or virtualhome:GRAPH#SCRIPT"
 
 
 class AlignTask(NamedTuple):
@@ -70,13 +71,14 @@ def data_folder() -> str | None:
 def task_of(origin: str, data: str | None = None) -> AlignTask:
     """The task of an origin, compiled anew at each call. ``data``: the folder of public data sets.
 
-    ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`); ``scenario:NAME`` a
-    shipped scenario; ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the
-    Embodied Agent Interface gives them, with the goal that it annotates, judged by what the plan itself brings about.
+    ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS`` behind
+    it one with at most so many rooms beside the kitchen; ``scenario:NAME`` a shipped scenario;
+    ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
+    Interface gives them, with the goal that it annotates, judged by what the plan itself brings about.
     Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
     """
     if match := _DRAWN.fullmatch(origin):
-        return _drawn(origin, match[1], int(match[2]), int(match[3]))
+        return _drawn(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0))
     if match := _SCENARIO.fullmatch(origin):
         return _scenario(origin, match[1])
     if match := _VIRTUALHOME.fullmatch(origin):
@@ -95,14 +97,15 @@ def scenario_origins() -> tuple[str, ...]:
         return tuple(sorted([f"scenario:{entry.name}" for entry in entries if entry.is_dir()]))
 
 
-def _drawn(origin: str, family: str, number: int, seed: int) -> AlignTask:
+def _drawn(origin: str, family: str, number: int, seed: int, rooms: int) -> AlignTask:
     if family not in FAMILIES:
         raise BadOrigin(f"no family of drawn tasks is called {family!a}", f"one of {', '.join(FAMILIES)}")
     try:
-        made = draw(family, number, seed)
+        made = draw(family, number, seed, rooms or MOST_ROOMS)
     except RuntimeError as error:  # no draw of this number can be solved
         raise BadOrigin(str(error)) from None
-    return AlignTask(f"{made.name}/{seed}", family, "household", made.words, made.checker(), origin, made.reference)
+    name = f"{made.name}/{seed}/{rooms}" if rooms else f"{made.name}/{seed}"
+    return AlignTask(name, family, "household", made.words, made.checker(), origin, made.reference)
 
 
 def _scenario(origin: str, name: str) -> AlignTask:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.families import FAMILIES
-from plansafe.llm.instances.home import Home
+from plansafe.llm.instances.home import MOST_ROOMS, Home
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import step_text
@@ -35,16 +35,17 @@ class Instance(NamedTuple):
         return load(self.problem)
 
 
-def draw(family: str, number: int, seed: int = 0) -> Instance:
+def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS) -> Instance:
     """The instance of a family with a number: the same for the same seed, in every process and version of Python.
 
-    Draws that have no safe plan, or none that the planner finds in time, are drawn again. Raises ``KeyError`` for an
-    unknown family, ``RuntimeError`` where no draw can be solved.
+    ``most_rooms``: beside the kitchen; with fewer, ways and thus plans are shorter. Draws that have no safe plan, or
+    none that the planner finds in time, are drawn again. Raises ``KeyError`` for an unknown family, ``RuntimeError``
+    where no draw can be solved.
     """
     furnish = FAMILIES[family]
     name = f"{family}-{number}"
     for attempt in range(MAX_DRAWS):
-        home = Home(Random(f"{seed}/{family}/{number}/{attempt}"))
+        home = Home(Random(f"{seed}/{family}/{number}/{attempt}"), most_rooms)
         wanted = furnish(home)
         problem = Source(f"{name}.pddl", home.problem(name, wanted.goal))
         checker = load(problem)

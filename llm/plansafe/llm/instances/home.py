@@ -10,15 +10,19 @@ CHILDREN = ("mia", "tom", "lea", "noah")
 PETS = ("rex", "minka", "luna")
 LIVING = ("living-room", "dining-room", "bedroom", "study", "winter-garden")
 
+MOST_ROOMS = 3
+"""Beside the kitchen, where nothing else is said."""
+
 
 class Home:
     """What a family adds to: objects by type and facts of the initial state, in the order in which they are added.
 
-    A kitchen with a counter, a high shelf and a sink is always there, and one to three other rooms in a row beside it.
+    A kitchen with a counter, a high shelf and a sink is always there, and in a row beside it one other room to
+    ``most_rooms``.
     Whoever builds a task asks ``random`` for all that is not said, so that a seed gives one home.
     """
 
-    def __init__(self, random: Random, most_rooms: int = 3) -> None:
+    def __init__(self, random: Random, most_rooms: int = MOST_ROOMS) -> None:
         self.random = random
         self._objects: dict[str, list[str]] = {}
         self._facts: list[str] = []
