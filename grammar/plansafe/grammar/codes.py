@@ -113,6 +113,9 @@ class SC:
     BAD_PACK: Final = "SC670"  # a pack that is refused
     NOT_PACKED: Final = "SC671"  # something that cannot be packed
 
+    BAD_TRAINING_CONFIG: Final = "SC660"  # a configuration of training that cannot be used
+    BAD_TRAINING_RUN: Final = "SC661"  # a training run that cannot be begun or resumed
+
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied
     RULE_NOT_APPLICABLE: Final = "SC702"  # rule not applicable

@@ -29,11 +29,24 @@ def open_file(path: str, threads: int, dtype: str | None, kept: str) -> Model:
     checked_gguf(path)
     needs = libraries(threads, dtype)
     named = digest([path])
-    version = needs.transformers.__version__
-    folder = os.path.join(kept, f"{named[:32]}-{version}")
+    folder = _folder(named, needs, kept)
     if not os.path.isdir(folder):
         _convert(path, folder, needs)
+    version = needs.transformers.__version__
     return TorchModel(folder, f"gguf/{path}", canonical(["gguf", named, version, needs.dtype]), needs)
+
+
+def converted(path: str, needs: Libraries, kept: str) -> str:
+    """The folder of a file's weights, unpacked now if it is not there. Raises :class:`ModelError`."""
+    checked_gguf(path)
+    folder = _folder(digest([path]), needs, kept)
+    if not os.path.isdir(folder):
+        _convert(path, folder, needs)
+    return folder
+
+
+def _folder(named: str, needs: Libraries, kept: str) -> str:
+    return os.path.join(kept, f"{named[:32]}-{needs.transformers.__version__}")
 
 
 def _convert(path: str, folder: str, needs: Libraries) -> None:

@@ -142,7 +142,8 @@ def _ollama(name: str, settings: Settings) -> Model:
 
 
 def _hf(path: str, settings: Settings) -> Model:
-    return hf.open_folder(path, settings.threads or 1, settings.dtype)
+    kept = weights.folder_of(settings.environment)
+    return hf.open_folder(path, settings.threads or 1, settings.dtype, settings.environment, kept)
 
 
 def _gguf(path: str, settings: Settings) -> Model:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, assert_never
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.adapter import Adapter, fits_tokenizer, put_on
 from plansafe.llm.models.answer import Answer, Enforced, Finish, Score, bounded
 from plansafe.llm.models.chat import wire
 from plansafe.llm.models.choice_mask import ChoiceMask
@@ -82,7 +83,7 @@ class _Tokens:
 class TorchModel(PlainModel):
     """A model in a folder of safetensors. Raises :class:`ModelError` for weights that cannot be loaded."""
 
-    def __init__(self, path: str, label: str, identity: str, needs: Libraries) -> None:
+    def __init__(self, path: str, label: str, identity: str, needs: Libraries, adapter: Adapter | None = None) -> None:
         super().__init__(label, identity, CAPABILITIES, connections=1, keeps=True)
         self._torch = needs.torch
         auto = needs.transformers
@@ -98,6 +99,9 @@ class TorchModel(PlainModel):
             )
         except Exception as error:  # a library over files of the user: any of its complaints is about them
             raise broken(path, error) from error
+        if adapter is not None:
+            fits_tokenizer(adapter, tokenizer)
+            put_on(model, adapter, self._torch)
         self._model = model.to("cuda" if cuda else "cpu").eval()
         self._new_cache: Callable[[], Any] = lambda: auto.DynamicCache(config=model.config)
         self._tokenizer = tokenizer

@@ -13,7 +13,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.llm.models.port import ModelError
 
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".msgpack", ".h5", ".npz")
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".msgpack", ".h5", ".npz")
 _GGUF = b"GGUF"
 _SMALLEST = 32
 _MOST_NAMES = 1_000
@@ -31,15 +31,15 @@ def checked_folder(path: str) -> list[str]:
     if not os.path.isdir(path):
         if os.path.isfile(path) and path.lower().endswith(".gguf"):
             raise _error(SC.NO_WEIGHTS, f"{path} is a file", f"write gguf/{path}")
-        if os.path.isfile(path) and path.lower().endswith(_PICKLES):
+        if os.path.isfile(path) and path.lower().endswith(PICKLES):
             raise _pickle(path)
         raise _absent(path)
     names = sorted(os.listdir(path))
     weights = [name for name in names if name.endswith(".safetensors") and not name.startswith("adapter_")]
     if "adapter_config.json" in names:
-        raise _error(SC.NO_WEIGHTS, f"{path} holds an adapter", "merge it into its model, and save that as safetensors")
+        raise _error(SC.NO_WEIGHTS, f"{path} holds an adapter, not a model", "name its base")
     if not weights:
-        if any([name.lower().endswith(_PICKLES) for name in names]):
+        if any([name.lower().endswith(PICKLES) for name in names]):
             raise _pickle(path)
         raise _error(SC.NO_WEIGHTS, f"{path} has no weights (*.safetensors)", "name the folder that has config.json")
     if "config.json" not in names:
@@ -62,7 +62,7 @@ def checked_gguf(path: str) -> None:
     except OSError as error:
         raise _error(SC.NO_WEIGHTS, f"cannot read {path}: {error.strerror}", "") from None
     if len(head) < _SMALLEST or not head.startswith(_GGUF):
-        if path.lower().endswith(_PICKLES):
+        if path.lower().endswith(PICKLES):
             raise _pickle(path)
         raise _error(
             SC.UNREAD_WEIGHTS, f"{path} is no GGUF file", "was it fetched to its end, or is it a pointer to it?"
