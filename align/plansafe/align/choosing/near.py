@@ -1,0 +1,77 @@
+"""Near duplicates by Rouge-L: a text is kept if none that was kept before resembles it.
+
+Safe-BeAl (section 3.2) adds a task only if its Rouge-L to those already there is below a threshold, which the paper
+does not say. What resembles is compared exactly, as ``rouge_score_l`` has it, but most comparisons are spared: two
+texts with m and n words, c of them in common (each as often as in both), have an F of at most 2 c / (m + n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.llm.metrics.rouge import alphanumeric
+
+
+class Near:
+    """Texts that were kept, in groups: texts are compared within their group alone.
+
+    ``threshold``: the least F of Rouge-L at which two texts are near duplicates. A text against k of its group takes
+    k operations on integers of some hundred bits, and a longest common subsequence for the few that are left, by bits
+    (Hyyro 2004): a step for each word.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
+        self._groups: dict[str, _Group] = {}
+
+    def add(self, group: str, text: str) -> bool:
+        """Keep a text, unless a near one was kept in its group: false. Texts without words are never near."""
+        return self._groups.setdefault(group, _Group()).add(alphanumeric(text), self._threshold)
+
+
+class _Group:
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, int], int] = {}
+        """Words by how often they occurred before in their text: a text's bag is a set of these, a bit each."""
+        self._kept: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        """By number of words: bag and words."""
+
+    def add(self, words: Sequence[str], threshold: float) -> bool:
+        bag, size = self._bag(words), len(words)
+        places: dict[str, int] = {}
+        for at, word in enumerate(words):
+            places[word] = places.get(word, 0) | 1 << at
+        for other, kept in self._kept.items():
+            least = threshold * (size + other) / 2
+            if least > min(size, other) or not other:
+                continue
+            for one, theirs in kept:
+                if (bag & one).bit_count() >= least and f_of(common(places, size, theirs), size, other) >= threshold:
+                    return False
+        self._kept.setdefault(size, []).append((bag, tuple(words)))
+        return True
+
+    def _bag(self, words: Sequence[str]) -> int:
+        bag, seen = 0, dict.fromkeys(words, 0)
+        for word in words:
+            number = self._numbers.setdefault((word, seen[word]), len(self._numbers))
+            seen[word] += 1
+            bag |= 1 << number
+        return bag
+
+
+def f_of(common: int, one: int, other: int) -> float:
+    """F of Rouge-L for texts of so many words, computed as :func:`plansafe.llm.metrics.rouge.f_measure` does."""
+    precision, recall = common / one, common / other
+    below = recall + precision
+    return 2 * precision * recall / below if below else 0.0
+
+
+def common(places: dict[str, int], size: int, other: Sequence[str]) -> int:
+    """The length of a longest common subsequence; ``places``: at which bits the ``size`` words of a text stand."""
+    full = (1 << size) - 1
+    row = full
+    for word in other:
+        hit = row & places.get(word, 0)
+        row = ((row + hit) | (row - hit)) & full
+    return size - row.bit_count()

@@ -1,0 +1,86 @@
+"""The pool, and what is chosen from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from made_pairs import made_pairs, pair_of_plans
+
+from plansafe.align.choosing.balance import choose, quotas
+from plansafe.align.choosing.filters import Reason
+from plansafe.align.choosing.pool import MOST_OF_A_TASK, Pool
+from plansafe.align.choosing.splits import split_of
+
+PLAN = ["(go r hall)", "(take r cup hall)", "(fill r cup sink)", "(drop r cup sink)", "(close r sink)"]
+
+
+def pool(wanted: int = 100) -> Pool:
+    return Pool(BytesIO(), wanted)
+
+
+def test_the_pool_keeps_what_is_new_and_says_why_it_does_not() -> None:
+    found = pool()
+    pair = pair_of_plans(PLAN, PLAN[:4])
+    assert found.offer(pair) is None
+    assert found.offer(replace(pair, id="other")) is Reason.DUPLICATE
+    renamed = [step.replace("cup", "jug").replace("sink", "tap") for step in PLAN]
+    assert found.offer(pair_of_plans(renamed, renamed[:4])) is Reason.RENAMED
+    assert found.offer(pair_of_plans(renamed, renamed[:4], rule="tap-shut")) is None
+    assert found.offer(pair_of_plans(PLAN, PLAN[:2])) is Reason.TOO_SHORT
+    assert (found.offered, len(found.sketches), sum(found.rejected.values())) == (5, 2, 3)
+    assert found.pair(found.sketches[0]) == replace(pair, split=split_of("stew"))
+
+
+def test_pairs_that_part_alike_are_near() -> None:
+    long = [*[f"(wipe r shelf{n} cloth)" for n in range(20)], "(turn-off r stove knob)"]
+    found = pool()
+    assert found.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
+    near = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
+    assert found.offer(pair_of_plans(near, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])) is Reason.NEAR
+
+
+def test_no_task_fills_the_pool() -> None:
+    found = pool()
+    reasons = Counter()
+    for pair in made_pairs(400, rules=1):
+        reasons[found.offer(replace(pair, task="one", family="stew"))] += 1
+    assert reasons[None] == MOST_OF_A_TASK
+    assert reasons[Reason.CROWDED] > 100
+
+
+@pytest.mark.parametrize(
+    ("available", "wanted", "expected"),
+    [
+        ({}, 10, {}),
+        ({"a": 5}, 3, {"a": 3}),
+        ({"a": 2, "b": 100}, 50, {"a": 2, "b": 2}),
+        (dict.fromkeys("abcdefghij", 100), 100, dict.fromkeys("abcdefghij", 10)),
+        ({**dict.fromkeys("abcdefghi", 5), "j": 1000}, 100, {**dict.fromkeys("abcdefghi", 5), "j": 7}),
+    ],
+)
+def test_rules_get_equal_shares_as_far_as_they_have_them(
+    available: dict[str, int], wanted: int, expected: dict[str, int]
+) -> None:
+    assert quotas(available, wanted) == expected
+
+
+def test_what_is_chosen_is_balanced_and_split() -> None:
+    found = pool(600)
+    for pair in made_pairs(6000):
+        found.offer(pair)
+    chosen = choose(found.sketches, 600, 1)
+    both = [*chosen.train, *chosen.test]
+    assert len(both) > 400
+    assert 2.5 < len(chosen.train) / len(chosen.test) < 3.5
+    assert max(Counter(sketch.rule for sketch in both).values()) <= 0.16 * len(both)
+    assert sum(sketch.goal for sketch in both) >= len(both) / 2
+    assert {sketch.split for sketch in chosen.test} == {"test"}
+    assert {sketch.split for sketch in chosen.train} == {"train"}
+    shapes = [{one for sketch in side for one in sketch.shapes} for side in (chosen.train, chosen.test)]
+    assert shapes[0].isdisjoint(shapes[1])
+    assert chosen.linear.share <= 0.65
+    assert len({sketch.place for sketch in both}) == len(both)
+    assert choose(found.sketches, 600, 1) == chosen
