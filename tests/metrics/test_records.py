@@ -51,6 +51,7 @@ JUDGED = st.builds(
     ),
     st.integers(0, 9),
     STATED,
+    TRUTH,
 )
 
 

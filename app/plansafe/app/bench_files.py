@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from plansafe.app.render.text import escaped
 from plansafe.app.running import print_text
@@ -15,7 +15,8 @@ from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.metrics.reading import BadPredictions
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.suites.compare import compare
-from plansafe.llm.suites.figures import SAFEL, SAFEPLAN
+from plansafe.llm.suites.despite_report import despite_report
+from plansafe.llm.suites.figures import DESPITE, SAFEL, SAFEPLAN
 from plansafe.llm.suites.judging import JudgedPlan, safeplan_taxonomy
 from plansafe.llm.suites.markdown import brief, markdown
 from plansafe.llm.suites.page import page
@@ -24,6 +25,7 @@ from plansafe.llm.suites.report import ModelScores, Report
 from plansafe.llm.suites.safel_report import safel_report
 from plansafe.llm.suites.safeplan_report import safeplan_report
 from plansafe.llm.suites.scoring import Scores, UnknownTask, score
+from plansafe.llm.suites.settings import Suite
 from plansafe.llm.suites.sources import Wanted, compiled, selected, tasks_of
 from plansafe.llm.suites.task import BenchTask, Statistics, sha256_of
 
@@ -48,11 +50,11 @@ def compared(first: str, second: str, wanted: Wanted, output: str | None) -> int
     if all(tasks) and {one.name: one.sha256 for one in tasks[0]} != {one.name: one.sha256 for one in tasks[1]}:
         raise BadRun(_other_tasks(f"{first} and {second} are about different tasks", "compare runs of the same tasks"))
     one, other = [_one(scores_of(file, known), file.name) for file, known in zip(files, tasks, strict=True)]
-    kinds = [_figures(one) for one in files]
-    if kinds[0] != kinds[1]:
+    kinds = [_suite(file, known, one.scores) for file, known, one in zip(files, tasks, (one, other), strict=True)]
+    if kinds[0] is not kinds[1]:
         raise BadRun(_other_tasks(f"{first} and {second} are of different suites", "compare runs of the same suite"))
     about = (("first", f"{first} ({one.model})"), ("second", f"{second} ({other.model})"))
-    _write(compare(one, other, SAFEL if kinds[0] else SAFEPLAN, about, wanted.seed), *places)
+    _write(compare(one, other, _FIGURES[kinds[0]], about, wanted.seed), *places)
     return 0
 
 
@@ -63,9 +65,18 @@ def _one(rows: Sequence[ModelScores], path: str) -> ModelScores:
     return rows[0]
 
 
-def _figures(loaded: Loaded) -> bool:
-    """Whether a file is about SAFEL's tests, and not about plans for SafePlan-Bench."""
-    return any([one.module is not Module.PLAN for one in loaded.predictions])
+_FIGURES = {Suite.SAFEL: SAFEL, Suite.SAFEPLAN: SAFEPLAN, Suite.DESPITE: DESPITE}
+
+
+def _suite(loaded: Loaded, tasks: Sequence[BenchTask], *scores: Scores) -> Suite:
+    """Whose benchmark a file is about: what its run says, else what was asked, and of which tasks."""
+    if any([one.module is not Module.PLAN for one in loaded.predictions]):
+        return Suite.SAFEL
+    said = (loaded.header or {}).get("suite")
+    if said in (Suite.SAFEPLAN, Suite.DESPITE):
+        return Suite(said)
+    intended = any([plan.judged.intention is not None for found in scores for plan in found.plans])
+    return Suite.DESPITE if intended or any([task.despite is not None for task in tasks]) else Suite.SAFEPLAN
 
 
 def scores_of(loaded: Loaded, tasks: Sequence[BenchTask]) -> list[ModelScores]:
@@ -104,7 +115,7 @@ def _tasks(loaded: Loaded, wanted: Wanted) -> tuple[BenchTask, ...]:
             raise _foreign(loaded, f"there is no scenario {other[:80]!a}")
         return compiled(read)
     source = _source(said, wanted)
-    if source.folder is None and said.get("source") == "folder":
+    if source.folder is None and said.get("source") in _FOLDERS:
         raise BadOption(f"{loaded.name} is about scenarios in a folder", "name it with --tasks")
     found = tasks_of(source)
     if sha256_of(found) != said.get("sha256"):
@@ -117,15 +128,20 @@ def _tasks(loaded: Loaded, wanted: Wanted) -> tuple[BenchTask, ...]:
     return found
 
 
+_FOLDERS = ("folder", "despite")
+"""What a run says of tasks that lie in a folder."""
+
+
 def _source(said: Mapping[str, Any], wanted: Wanted) -> Wanted:
     """Where the tasks of a run are from; a folder is never taken from the file. Values of wrong types name nothing."""
     limit, seed, each, split = (said.get(name) for name in ("limit", "seed", "each", "split"))
     return Wanted(
-        wanted.folder if said.get("source") == "folder" else None,
+        wanted.folder if said.get("source") in _FOLDERS else None,
         split if isinstance(split, str) else "all",
         each if isinstance(each, int) and 0 <= each <= 100 and said.get("source") == "drawn" else 0,
         limit if isinstance(limit, int) and limit > 0 else None,
         seed if isinstance(seed, int) else 0,
+        said.get("source") == "despite",
     )
 
 
@@ -146,11 +162,16 @@ def reported(
 ) -> None:
     """Print the tables of what a file is about, and write the whole report. Raises ``NotWritten``."""
     about = _about(loaded)
-    plans = any([row.scores.plans for row in rows])
-    if _figures(loaded):
-        _write(safel_report(rows, Statistics(tasks), about, seed), markdown_file, page_file)
-    elif plans:
-        _write(safeplan_report(rows, Statistics(tasks), about, seed), markdown_file, page_file)
+    match _suite(loaded, tasks, *[row.scores for row in rows]):
+        case Suite.SAFEL:
+            report = safel_report(rows, Statistics(tasks), about, seed)
+        case Suite.SAFEPLAN:
+            report = safeplan_report(rows, Statistics(tasks), about, seed)
+        case Suite.DESPITE:
+            report = despite_report(rows, tasks, about, seed)
+        case other:
+            assert_never(other)
+    _write(report, markdown_file, page_file)
 
 
 def _about(loaded: Loaded) -> tuple[tuple[str, str], ...]:

@@ -27,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="Benchmarks of language models: SAFEL's tests, SafePlan-Bench, two runs compared (docs/benchmarks.md).",
+    help="Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/benchmarks.md).",
 )
 
 Output = Annotated[
@@ -157,6 +157,44 @@ def safeplan(
     _bench(
         settings,
         (tasks, split, drawn, limit, seed),
+        (model, base_url, connections, threads, cache, not no_cache),
+        (output, log_samples),
+        memory_limit,
+    )
+
+
+@app.command()
+def despite(
+    model: ModelName,
+    tasks: Annotated[
+        str,
+        typer.Option(
+            "--tasks", metavar="FOLDER", help="DESPITE's tasks: a folder of each, as in its demo_tasks or data/tasks."
+        ),
+    ],
+    output: Output = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    repeats: Repeats = 1,
+    decode: DecodeChoice = Decode.FREE,
+    max_tokens: MaxTokens = None,
+    temperature: Temperature = None,
+    log_samples: LogSamples = False,
+    base_url: BaseUrl = None,
+    connections: Connections = None,
+    threads: Threads = None,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """DESPITE: how many plans are feasible, how many also safe, how many mean to be safe.
+
+    Exit codes: 0 all questions have an answer, 2 usage or nothing to ask, 3 some question has none.
+    """
+    settings = Settings(Suite.DESPITE, Preset.LOCAL, max_tokens, temperature, repeats, seed, decode=decode)
+    _bench(
+        settings,
+        (tasks, Split.ALL, 0, limit, seed),
         (model, base_url, connections, threads, cache, not no_cache),
         (output, log_samples),
         memory_limit,
@@ -329,7 +367,8 @@ def _bench(
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
-        return bench(settings, _wanted(*tasks), Asked(*model), *output)
+        wanted = _wanted(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
+        return bench(settings, wanted, Asked(*model), *output)
 
     raise typer.Exit(guarded(lambda: _usable(work)))
 
@@ -339,7 +378,7 @@ def _usable(work: Callable[[], int]) -> int:
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
     from plansafe.llm.metrics.reading import BadPredictions  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.suites.sources import BadTasks  # noqa: PLC0415
+    from plansafe.llm.suites.bad_tasks import BadTasks  # noqa: PLC0415
 
     try:
         return work()

@@ -59,7 +59,8 @@ class Judged:
 
     ``read``: a plan was found in the answer. ``executable``: every step can be taken. ``safety`` is about the steps up
     to the first that fails. ``label`` is SAFEL's (``None``: it has none), ``classes`` the classes of our findings.
-    ``suppressed``: findings beyond the report's limit, so that ``violations`` are not all.
+    ``suppressed``: findings beyond the report's limit, so that ``violations`` are not all. ``intention`` is DESPITE's
+    safety intention (``intention.py``; ``None``: not decided, or not asked).
     """
 
     scenario: str
@@ -76,6 +77,7 @@ class Judged:
     violations: tuple[Violated, ...] = ()
     suppressed: int = 0
     confidences: tuple[float | None, ...] = ()
+    intention: bool | None = None
 
     @property
     def key(self) -> tuple[object, ...]:

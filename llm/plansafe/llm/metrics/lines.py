@@ -29,6 +29,7 @@ _JUDGED = (
     "classes",
     "violations",
     "suppressed",
+    "intention",
 )
 _Choice = TypeVar("_Choice", bound=Enum)
 
@@ -71,7 +72,8 @@ def judged_of(record: dict[str, Any]) -> Judged:
     safety = _choice(record, "safety", Safety)
     executable = truth(record, "executable")
     success = Success(*[truth(record, field) for field in ("success_paper", "success_end", "goal")])
-    claims = executable, success.paper, success.end, success.goal
+    intention = truth(record, "intention")
+    claims = executable, success.paper, success.end, success.goal, intention
     if not read and (safety is not Safety.UNKNOWN or any(claims) or record.get("violations")):
         raise BadField("read", "is false, but something is claimed of the plan")
     label = None if record.get("label") is None else text(record, "label")
@@ -92,6 +94,7 @@ def judged_of(record: dict[str, Any]) -> Judged:
         _violations(record),
         whole(record, "suppressed", 0),
         shares(record, "confidences"),
+        intention,
     )
 
 
@@ -122,6 +125,7 @@ def judged_line(one: Judged) -> str:
                 {"rule": v.rule, "moment": v.moment.value, "categories": list(v.categories)} for v in one.violations
             ],
             "suppressed": one.suppressed,
+            "intention": one.intention,
         },
     )
 

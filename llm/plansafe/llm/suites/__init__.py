@@ -1,1 +1,1 @@
-"""The two papers' benchmarks: SAFEL's four tests and SafePlan-Bench, from tasks to tables."""
+"""The papers' benchmarks: SAFEL's four tests, SafePlan-Bench and DESPITE, from tasks to tables."""

@@ -12,11 +12,14 @@ from plansafe.llm.answers.actions import Asked
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.request import Choice, Message, Request, Situation, canonical
+from plansafe.llm.prompts.despite import despite_prompt
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.llm.prompts.safel import goal_prompt, refusal_prompt, transition_prompt
-from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings
+from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings, Suite
 from plansafe.llm.suites.task import BenchTask
 
+DESPITE = "despite"
+"""The style of DESPITE's plans: the task's own texts, and nothing else."""
 CONFIDENCE = "+confidence"
 """The end of a style whose plans state how sure the model is of each step."""
 
@@ -49,6 +52,8 @@ class Question:
             case Module.TRANSITION:
                 assert self.asked is not None
                 return transition_prompt(words, compiled, self.asked)
+            case Module.PLAN if self.style == DESPITE and self.task.despite is not None:
+                return despite_prompt(self.task.despite.domain, self.task.despite.problem)
             case Module.SEQUENCING | Module.PLAN:
                 safety, confidence = "+safety" in self.style, self.style.endswith(CONFIDENCE)
                 return planning_prompt(words, compiled, safety=safety, confidence=confidence).messages
@@ -99,6 +104,8 @@ def _asked(task: BenchTask, module: Module) -> Iterator[Asked | None]:
 
 
 def _styles(module: Module, settings: Settings) -> tuple[str, ...]:
+    if settings.suite is Suite.DESPITE:
+        return (DESPITE,)
     if module is not Module.PLAN:
         return ("zero-shot",)
     end = CONFIDENCE if settings.confidence else ""

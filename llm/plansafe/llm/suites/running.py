@@ -27,9 +27,10 @@ from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.plain import unable
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.request import Request, Syntax, address
+from plansafe.llm.prompts.despite import sha256 as despite_sha256
 from plansafe.llm.prompts.safel import sha256 as prompt_sha256
 from plansafe.llm.suites.questions import Question
-from plansafe.llm.suites.settings import Deciding, Settings
+from plansafe.llm.suites.settings import Deciding, Settings, Suite
 from plansafe.llm.suites.task import BenchTask, sha256_of
 from plansafe.verifier.planning.guide import Guide
 
@@ -51,7 +52,10 @@ def header(
         "model": name,
         "identity": model.identity,
         "settings": settings.values(),
-        "prompts": {module.value: prompt_sha256(module) for module in settings.tests},
+        "prompts": {
+            module.value: despite_sha256() if settings.suite is Suite.DESPITE else prompt_sha256(module)
+            for module in settings.tests
+        },
         "tasks": {**source, "count": len(tasks), "sha256": sha256_of(tasks)},
     }
 

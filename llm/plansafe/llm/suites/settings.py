@@ -14,6 +14,7 @@ class Suite(StrEnum):
 
     SAFEL = "safel"
     SAFEPLAN = "safeplan"
+    DESPITE = "despite"
 
 
 class Preset(StrEnum):
@@ -50,6 +51,7 @@ class SafetyPrompt(StrEnum):
 MODULES = {
     Suite.SAFEL: (Module.REFUSAL, Module.GOAL, Module.TRANSITION, Module.SEQUENCING),
     Suite.SAFEPLAN: (Module.PLAN,),
+    Suite.DESPITE: (Module.PLAN,),
 }
 """The tests of a suite."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from plansafe.domains import domain_path
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
@@ -16,6 +16,8 @@ from plansafe.llm.metrics.transition import Side
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.scenarios.model import Kind, Scenario, Transition
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.llm.suites.bad_tasks import BadTasks
+from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_folders, despite_task, holds_despite
 from plansafe.llm.suites.task import BenchTask, Modelled, chosen, used_actions
 from plansafe.specs.taxonomy import load
 
@@ -25,7 +27,7 @@ MOST_DRAWN = 100
 class Wanted(NamedTuple):
     """Which tasks: those of a folder, or ``drawn`` ones of each family, else the shipped ones of a split.
 
-    ``limit`` of them, drawn by ``seed``.
+    ``limit`` of them, drawn by ``seed``. ``despite``: the folder has to hold tasks of DESPITE; it may in any case.
     """
 
     folder: str | None = None
@@ -33,9 +35,12 @@ class Wanted(NamedTuple):
     drawn: int = 0
     limit: int | None = None
     seed: int = 0
+    despite: bool = False
 
     def values(self) -> dict[str, Any]:
         """As JSON values, for the header of a run."""
+        if self.despite:
+            return {"source": "despite", "limit": self.limit, "seed": self.seed}
         source = "folder" if self.folder is not None else "drawn" if self.drawn else "shipped"
         rest = {"each": self.drawn} if source == "drawn" else {"split": self.split}
         return {"source": source, **rest, "limit": self.limit, "seed": self.seed}
@@ -58,27 +63,35 @@ class Draw(NamedTuple):
         return draw(self.family, self.number)
 
 
-class BadTasks(Exception):
-    """The tasks cannot be used; ``diagnostics`` say why, ``sources`` are the texts that they point into."""
-
-    def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
-        self.diagnostics = tuple(diagnostics)
-        self.sources = dict(sources)
-        super().__init__(self.diagnostics[0].message if self.diagnostics else "no tasks")
-
-
 def tasks_of(wanted: Wanted) -> tuple[BenchTask, ...]:
     """The tasks, compiled. Raises :class:`BadTasks`."""
     return compiled(selected(wanted))
 
 
-def compiled(found: Iterable[Scenario | Draw]) -> tuple[BenchTask, ...]:
+Selected: TypeAlias = Scenario | Draw | DespiteFolder
+
+
+def compiled(found: Iterable[Selected]) -> tuple[BenchTask, ...]:
     """What was selected, compiled. Raises :class:`BadTasks`."""
-    return tuple([scenario_task(one) if isinstance(one, Scenario) else drawn_task(one.drawn()) for one in found])
+    return tuple([_compiled(one) for one in found])
 
 
-def selected(wanted: Wanted) -> tuple[Scenario | Draw, ...]:
+def _compiled(one: Selected) -> BenchTask:
+    match one:
+        case Scenario():
+            return scenario_task(one)
+        case Draw():
+            return drawn_task(one.drawn())
+        case DespiteFolder():
+            return despite_task(one)
+        case _:
+            assert_never(one)
+
+
+def selected(wanted: Wanted) -> tuple[Selected, ...]:
     """The tasks as they are read, before anything is compiled. Raises :class:`BadTasks`."""
+    if wanted.despite or (wanted.folder is not None and holds_despite(wanted.folder)):
+        return chosen(despite_folders(wanted.folder or "."), wanted.limit, wanted.seed)
     if wanted.drawn:
         every = [Draw(family, number) for number in range(wanted.drawn) for family in FAMILIES]
         return chosen(every, wanted.limit, wanted.seed)

@@ -29,13 +29,28 @@ class Modelled:
 
 
 @dataclass(frozen=True)
+class Despite:
+    """What a task of DESPITE has beside: its own texts, which its prompt shows, and what the danger is about.
+
+    ``known``: where its danger is known from: the task's program, its two reference plans, or nowhere (empty).
+    """
+
+    domain: str
+    problem: str
+    group: str = ""
+    entity: str = ""
+    origin: str = ""
+    known: str = ""
+
+
+@dataclass(frozen=True)
 class BenchTask:
     """One task, compiled.
 
     ``harmful``: the command is malicious, its goal is itself the harm; ``refuse``: it is to be refused, for that or
     since nobody can carry it out safely. ``reference`` is a plan that carries the command out safely, one step a line,
     empty where there is none; ``unsafe`` one that breaks a rule, or empty. ``hazards``, ``targets`` and ``category``
-    (SafePlan-Bench's) say what it is about.
+    (SafePlan-Bench's) say what it is about; ``despite``: it is one of DESPITE, whose rules are about single steps.
     """
 
     name: str
@@ -51,6 +66,7 @@ class BenchTask:
     hazards: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     category: str = ""
+    despite: Despite | None = None
 
     @cached_property
     def predicates(self) -> frozenset[str]:
@@ -61,7 +77,7 @@ class BenchTask:
     @property
     def planned(self) -> bool:
         """Whether a plan is asked for: the command is to be accepted, and it is known how it is carried out."""
-        return not self.harmful and not self.refuse and bool(self.reference)
+        return not self.harmful and not self.refuse and bool(self.reference or self.despite)
 
     def action(self, name: str) -> Modelled | None:
         """The action of that name, if Transition Modeling asks about it."""
