@@ -1,0 +1,99 @@
+"""Whether a pair is what it says: both plans are judged anew in the task that its origin names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from plansafe.align.records import Pair
+from plansafe.align.tasks import AlignTask, BadOrigin, task_of
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.source import Source
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
+
+_KEPT_TASKS = 4
+"""Tasks that stay compiled: in the files that are made here the pairs of one stand side by side."""
+
+
+class DoesNotReplay(Exception):
+    """A pair is not what it says; ``diagnostic`` (SC651) names it and says what differs."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+class Replayed(NamedTuple):
+    """A pair with its task, and the reports on both plans."""
+
+    pair: Pair
+    task: AlignTask
+    chosen: Report
+    rejected: Report
+
+
+def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replayed]:
+    """Judge each pair. ``data``: the folder of public data sets. Raises :class:`DoesNotReplay` at the first bad one."""
+    tasks: dict[str, AlignTask] = {}
+    for pair in pairs:
+        task = tasks.get(pair.origin)
+        if task is None:
+            task = _task(pair, data)
+            if len(tasks) >= _KEPT_TASKS:
+                del tasks[next(iter(tasks))]
+            tasks[pair.origin] = task
+        chosen, rejected = [task.checker.check(Source("plan", plan)) for plan in (pair.chosen, pair.rejected)]
+        wrong = difference(pair, task, chosen, rejected)
+        if wrong:
+            raise _bad(pair, wrong)
+        yield Replayed(pair, task, chosen, rejected)
+
+
+def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) -> str:
+    """What a pair says and the engine does not; empty where they agree."""
+    said = (("task", pair.task, task.name), ("family", pair.family, task.family), ("world", pair.world, task.world))
+    for name, mine, theirs in said:
+        if mine != theirs:
+            return f"its {name} is {theirs}, not {mine}"
+    for name, report, reached in (("chosen", chosen, pair.goal.chosen), ("rejected", rejected, pair.goal.rejected)):
+        if report.headline is None:
+            return f"`{name}` cannot be judged: {report.diagnostics[0].message if report.diagnostics else 'no reason'}"
+        if report.executable is not Worlds.ALL:
+            return f"`{name}` cannot be executed: {_first(report)}"
+        if (report.goal is Worlds.ALL) is not reached:
+            return f"`{name}` {'does not reach' if reached else 'reaches'} the goal"
+    if chosen.safe is not Worlds.ALL:
+        return f"`chosen` is not safe: {_first(chosen)}"
+    if rejected.safe is not Worlds.NONE or rejected.headline is not Headline.UNSAFE:
+        return "`rejected` is not unsafe"
+    broken = broken_by(rejected)
+    if set(pair.rules) != set(broken):
+        return f"`rejected` breaks {', '.join(sorted(broken))}, not {', '.join(sorted(pair.rules))}"
+    return ""
+
+
+def broken_by(report: Report) -> Counter[str]:
+    """The rules that a plan breaks and that decide, by the number of findings."""
+    found = [finding for finding in report.findings if finding.rule is not None]
+    return Counter([f.rule for f in found if f.rule is not None and f.decides(report.decided.question)])
+
+
+def _task(pair: Pair, data: str | None) -> AlignTask:
+    try:
+        return task_of(pair.origin, data)
+    except BadOrigin as error:
+        raise _bad(pair, str(error), error.help) from None
+    except OSError as error:
+        raise _bad(pair, f"{error.filename}: {error.strerror}") from None
+
+
+def _first(report: Report) -> str:
+    return report.findings[0].message if report.findings else "nothing is said of it"
+
+
+def _bad(pair: Pair, wrong: str, help_text: str | None = None) -> DoesNotReplay:
+    message = f"the pair {pair.id} is not what it says: {wrong}"
+    advice = help_text or "make the file anew with `safecheck pairs`; docs/pairs.md says what a line is"
+    return DoesNotReplay(Diagnostic(SC.PAIR_DOES_NOT_REPLAY, message, help=advice))

@@ -1,0 +1,137 @@
+"""From candidates to a data set: collect, choose, write."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from json import dumps
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple
+
+from plansafe.align.choosing.balance import TEST_SHARE, Chosen, choose
+from plansafe.align.choosing.card import card
+from plansafe.align.choosing.filters import Reason
+from plansafe.align.choosing.folder import check_place, made, write_report, write_text
+from plansafe.align.choosing.pool import RESERVE, Pool, Sketch
+from plansafe.align.choosing.statistics import Statistics
+from plansafe.align.records import Pair, write_lines, write_pairs
+from plansafe.align.weights import weights_of
+
+
+class Wanted(NamedTuple):
+    """What is asked for. ``described``: what else decided which candidates there are, for the report."""
+
+    pairs: int
+    seed: int
+    kto: bool = False
+    described: tuple[tuple[str, Any], ...] = ()
+
+
+class NothingChosen(Exception):
+    """No pair is left on one side of the split; the text says why."""
+
+
+def make_folder(
+    path: str,
+    candidates: Iterable[Pair],
+    wanted: Wanted,
+    *,
+    enough: Callable[[int], bool] = lambda _kept: False,
+    finish: Callable[[Pair], Pair] | None = None,
+) -> dict[str, Any]:
+    """Choose among candidates and make the folder; its report.
+
+    ``enough`` is asked after each candidate, with how many were kept, whether to stop; it stops by itself when there
+    are ``RESERVE`` times as many as wanted. ``finish`` adds to a chosen pair what is too dear for all candidates.
+    Raises :class:`NothingChosen`, :class:`~plansafe.align.choosing.folder.NotMade`.
+    """
+    check_place(path)
+    with TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as file:
+        pool = Pool(file, wanted.pairs)
+        _collect(pool, candidates, wanted.pairs, enough)
+        chosen = choose(pool.sketches, wanted.pairs, wanted.seed)
+        if not chosen.train or not chosen.test:
+            raise NothingChosen(_why(pool, chosen))
+        report: dict[str, Any] = {}
+        made(path, lambda folder: report.update(_write(folder, pool, chosen, wanted, finish or _as_it_is)))
+    return report
+
+
+def _collect(pool: Pool, candidates: Iterable[Pair], count: int, enough: Callable[[int], bool]) -> None:
+    test = round(RESERVE * count * TEST_SHARE)
+    train = RESERVE * count - test
+    for pair in candidates:
+        pool.offer(pair)
+        if enough(len(pool.sketches)) or (pool.count("train") >= train and pool.count("test") >= test):
+            return
+
+
+def _write(folder: str, pool: Pool, chosen: Chosen, wanted: Wanted, finish: Callable[[Pair], Pair]) -> dict[str, Any]:
+    statistics = Statistics()
+    for split, side in (("train", chosen.train), ("test", chosen.test)):
+        write_pairs(os.path.join(folder, f"{split}.jsonl"), _pairs(pool, side, statistics, finish))
+    if wanted.kto:
+        os.mkdir(os.path.join(folder, "kto"))
+        for split, side in (("train", chosen.train), ("test", chosen.test)):
+            write_lines(os.path.join(folder, "kto", f"{split}.jsonl"), kto_lines(map(pool.pair, _sorted(side))))
+    rejected = Counter(pool.rejected)
+    rejected[Reason.STRADDLES] = chosen.straddling
+    taken = len(chosen.train) + len(chosen.test)
+    rejected[Reason.NOT_NEEDED] = len(pool.sketches) - taken - chosen.straddling
+    report = {
+        "asked": {"pairs": wanted.pairs, "seed": wanted.seed, "kto": wanted.kto, **dict(wanted.described)},
+        "offered": pool.offered,
+        "kept": len(pool.sketches),
+        "rejected": {reason.value: count for reason, count in rejected.most_common() if count},
+        "told": {
+            "linear": round(chosen.linear.share, 4),
+            "lookup": round(chosen.lookup.share, 4),
+            "left to chance": chosen.free,
+        },
+        "statistics": statistics.record(),
+    }
+    write_report(folder, report)
+    write_text(os.path.join(folder, "README.md"), card(report, wanted.kto))
+    return report
+
+
+def _pairs(
+    pool: Pool, side: Sequence[Sketch], statistics: Statistics, finish: Callable[[Pair], Pair]
+) -> Iterator[Pair]:
+    """The chosen pairs in the order in which they were made, numbered within their task, with their weights."""
+    numbers: Counter[str] = Counter()
+    for sketch in _sorted(side):
+        numbers[sketch.task] += 1
+        pair = finish(replace(pool.pair(sketch), id=f"{sketch.task}#{numbers[sketch.task]}"))
+        pair = replace(pair, weights=weights_of(pair))
+        statistics.add(pair)
+        yield pair
+
+
+def kto_lines(pairs: Iterable[Pair]) -> Iterator[str]:
+    """Each plan by itself as KTO wants it (``prompt``, ``completion``, ``label``); one of several pairs once."""
+    seen: set[int] = set()
+    for pair in pairs:
+        for completion, label in ((pair.chosen, True), (pair.rejected, False)):
+            key = hash((pair.prompt, completion))
+            if key not in seen:
+                seen.add(key)
+                line = {"prompt": pair.prompt, "completion": completion, "label": label}
+                yield dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sorted(side: Sequence[Sketch]) -> list[Sketch]:
+    return sorted(side, key=lambda sketch: sketch.place)
+
+
+def _as_it_is(pair: Pair) -> Pair:
+    return pair
+
+
+def _why(pool: Pool, chosen: Chosen) -> str:
+    side = "training" if not chosen.train else "testing"
+    reasons = [f"{count:,} {reason.value}" for reason, count in pool.rejected.most_common(3)]
+    of = f"of {pool.offered:,} candidates {len(pool.sketches):,} were kept"
+    return f"there is no pair for {side}: {of}" + (f"; left out: {'; '.join(reasons)}" if reasons else "")
