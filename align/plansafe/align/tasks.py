@@ -21,7 +21,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.instances.home import MOST_ROOMS
-from plansafe.llm.scenarios.model import resolve
+from plansafe.llm.scenarios.model import Scenario, resolve
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
@@ -97,6 +97,17 @@ def scenario_origins() -> tuple[str, ...]:
         return tuple(sorted([f"scenario:{entry.name}" for entry in entries if entry.is_dir()]))
 
 
+def family_of(origin: str, data: str | None = None) -> str:
+    """The family of the task that :func:`task_of` would make, without making it. Raises what that raises."""
+    if match := _DRAWN.fullmatch(origin):
+        return match[1]
+    if match := _SCENARIO.fullmatch(origin):
+        return _read_scenario(match[1]).family
+    if (match := _VIRTUALHOME.fullmatch(origin)) and data is not None:
+        return _named(_activities(data).get(match[2], ""))
+    raise BadOrigin(f"an origin that is not understood: {origin[:100]!a}", f"write {_FORMS}")
+
+
 def _drawn(origin: str, family: str, number: int, seed: int, rooms: int) -> AlignTask:
     if family not in FAMILIES:
         raise BadOrigin(f"no family of drawn tasks is called {family!a}", f"one of {', '.join(FAMILIES)}")
@@ -109,6 +120,12 @@ def _drawn(origin: str, family: str, number: int, seed: int, rooms: int) -> Alig
 
 
 def _scenario(origin: str, name: str) -> AlignTask:
+    one = _read_scenario(name)
+    safe = "" if one.safe is None else one.safe.text
+    return AlignTask(one.name, one.family, one.base, one.instruction, one.checker(), origin, _plain(safe))
+
+
+def _read_scenario(name: str) -> Scenario:
     folder = os.path.join(SHIPPED, name)
     found = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
     if len(found) != 1:
@@ -116,9 +133,7 @@ def _scenario(origin: str, name: str) -> AlignTask:
             f"no shipped scenario is called {name!a}",
             near(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
         )
-    one = found[0]
-    safe = "" if one.safe is None else one.safe.text
-    return AlignTask(one.name, one.family, one.base, one.instruction, one.checker(), origin, _plain(safe))
+    return found[0]
 
 
 def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> AlignTask:
@@ -137,7 +152,7 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     checker = Checker(scene.domain, scene.problem, specs, Options(judge="introduced"), resolve=resolve)
     written = _read(os.path.join(folder, "programs", f"file{script}.txt"))
     name = f"virtualhome-{script}" if graph == script else f"virtualhome-{script}-in-{graph}"
-    family = re.sub(r"[^a-z0-9]+", "-", activity.lower()).strip("-")
+    family = _named(activity)
     plan = _script(written, scene)
     return AlignTask(name, family, "virtualhome", _said(written), checker, origin, plan)
 
@@ -151,6 +166,11 @@ def _said(script: str) -> str:
     """What stands above the steps of a script: its title, and what its author says of it."""
     lines = [line.strip() for line in script.partition("[")[0].splitlines()]
     return " ".join(". ".join([line.rstrip(".") for line in lines if line]).split()) + "."
+
+
+def _named(activity: str) -> str:
+    """An activity's title as the name of a family."""
+    return re.sub(r"[^a-z0-9]+", "-", activity.lower()).strip("-")
 
 
 def _plain(plan: str) -> str:

@@ -68,12 +68,12 @@ def test_rules_get_equal_shares_as_far_as_they_have_them(
 
 
 def test_what_is_chosen_is_balanced_and_split() -> None:
-    found = pool(600)
-    for pair in made_pairs(6000):
+    found = pool(400)
+    for pair in made_pairs(3000):
         found.offer(pair)
-    chosen = choose(found.sketches, 600, 1)
+    chosen = choose(found.sketches, 400, 1)
     both = [*chosen.train, *chosen.test]
-    assert len(both) > 400
+    assert len(both) > 300
     assert 2.5 < len(chosen.train) / len(chosen.test) < 3.5
     assert max(Counter(sketch.rule for sketch in both).values()) <= 0.16 * len(both)
     assert sum(sketch.goal for sketch in both) >= len(both) / 2
@@ -83,4 +83,4 @@ def test_what_is_chosen_is_balanced_and_split() -> None:
     assert shapes[0].isdisjoint(shapes[1])
     assert chosen.linear.share <= 0.65
     assert len({sketch.place for sketch in both}) == len(both)
-    assert choose(found.sketches, 600, 1) == chosen
+    assert choose(found.sketches, 400, 1) == chosen

@@ -24,7 +24,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
-    report = make_folder(str(place), made_pairs(1500), Wanted(200, 1, kto=True, described=(("worlds", ["household"]),)))
+    report = make_folder(str(place), made_pairs(900), Wanted(120, 1, kto=True, described=(("worlds", ["household"]),)))
     assert sorted(files(place)) == [
         "README.md",
         "kto/test.jsonl",
@@ -38,7 +38,7 @@ def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None
         assert {pair.split for pair in pairs} == {split}
         assert {split_of(pair.family) for pair in pairs} == {split}
     every = list(chain(*sides.values()))
-    assert len({pair.id for pair in every}) == len(every) == report["statistics"]["pairs"] <= 200
+    assert len({pair.id for pair in every}) == len(every) == report["statistics"]["pairs"] <= 120
     assert all(pair.weights.chosen != (1.0,) * len(pair.weights.chosen) for pair in every)
     assert report["offered"] == report["kept"] + sum(
         count for reason, count in report["rejected"].items() if "reserve" not in reason and "other side" not in reason
@@ -62,7 +62,7 @@ def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None
 
 def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        make_folder(str(tmp_path / name), made_pairs(800), Wanted(100, 3))
+        make_folder(str(tmp_path / name), made_pairs(400), Wanted(60, 3))
     assert files(tmp_path / "one") == files(tmp_path / "other")
 
 

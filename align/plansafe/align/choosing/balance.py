@@ -9,18 +9,21 @@ more of than unsafe ones (``lengths.py``), in which a logistic regression has no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 from plansafe.align.choosing.lengths import Linear, Lookup, Told, told
 from plansafe.align.choosing.pool import LARGEST_SHARE, Sketch
 
-TEST_SHARE = 0.25
+_THREE = 3
+TEST_SHARE = 1 / (_THREE + 1)
 """Of all pairs (3:1)."""
+LARGEST_OF_TEST = 0.25
+"""Of the pairs for testing, for one rule; of all pairs it is then no more than 6 %."""
 MOST_TOLD = 0.63
 """What a classifier by lengths may be right in, of held-out pairs; 0.65 is promised."""
-LARGEST_CATEGORY = 0.3
 GOAL_SHARE = 0.55
 """Of unsafe plans that reach the goal, aimed at; half is promised."""
 _FREE = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -58,14 +61,14 @@ def choose(sketches: Sequence[Sketch], wanted: int, seed: int) -> Chosen:
 
 def _chosen(sketches: Sequence[Sketch], wanted: int, seed: int, free: float) -> Chosen:
     for_test = round(wanted * TEST_SHARE)
-    test = pick([s for s in sketches if s.split == "test"], for_test, free, Random(f"{seed}/test"))
+    test = pick([s for s in sketches if s.split == "test"], for_test, free, Random(f"{seed}/test"), LARGEST_OF_TEST)
     shapes = {one for sketch in test for one in sketch.shapes}
     mine = [s for s in sketches if s.split == "train"]
     left = [s for s in mine if shapes.isdisjoint(s.shapes)]
-    most = min(wanted - for_test, 3 * len(test)) if test else wanted - for_test
-    train = pick(left, most, free, Random(f"{seed}/train"))
-    if len(train) < 3 * len(test):
-        test = pick(test, len(train) // 3, free, Random(f"{seed}/less"))
+    most = min(wanted - for_test, _THREE * len(test)) if test else wanted - for_test
+    train = pick(left, most, free, Random(f"{seed}/train"), LARGEST_SHARE, Counter([s.rule for s in test]))
+    if len(train) < _THREE * len(test):
+        test = pick(test, len(train) // _THREE, free, Random(f"{seed}/less"), LARGEST_OF_TEST)
     differences = [s.difference for s in train]
     held_out = [s.difference for s in test]
     classifiers = (Linear(differences), Lookup(differences)) if differences else (Lookup(()), Lookup(()))
@@ -73,44 +76,63 @@ def _chosen(sketches: Sequence[Sketch], wanted: int, seed: int, free: float) -> 
     return Chosen(train, test, free, linear, lookup, len(mine) - len(left))
 
 
-def pick(sketches: Sequence[Sketch], wanted: int, free: float, random: Random) -> list[Sketch]:
-    """Choose at most so many of one side."""
+def pick(
+    sketches: Sequence[Sketch],
+    wanted: int,
+    free: float,
+    random: Random,
+    share: float = LARGEST_SHARE,
+    beside: Mapping[str, int] = MappingProxyType({}),
+) -> list[Sketch]:
+    """Choose at most so many of one side. ``share`` and ``beside`` are those of :func:`quotas`."""
     waiting: dict[str, list[Sketch]] = {}
     for sketch in sketches:
         waiting.setdefault(sketch.rule, []).append(sketch)
     for found in waiting.values():
         random.shuffle(found)
-    places = quotas({rule: len(found) for rule, found in waiting.items()}, wanted)
+    places = quotas({rule: len(found) for rule, found in waiting.items()}, wanted, share, beside)
     picker = _Picker(sketches, free, random)
     while places:
         for rule in sorted(places, key=lambda name: (-places[name], name)):
-            picker.take(waiting[rule], sum(places.values()) + len(picker.taken))
+            picker.take(waiting[rule])
             places[rule] -= 1
-        places = {rule: left for rule, left in places.items() if left and waiting[rule]}
+        places = {rule: left for rule, left in places.items() if left}
     return _with_goals(picker.taken)
 
 
-def quotas(available: dict[str, int], wanted: int) -> dict[str, int]:
-    """How many of each rule: equal shares as far as there are as many, and none above the largest share.
+def quotas(
+    available: Mapping[str, int],
+    wanted: int,
+    share: float = LARGEST_SHARE,
+    beside: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, int]:
+    """How many of each rule: equal numbers as far as there are as many, none with more than a share of all.
 
-    The sum is at most ``wanted``, and less where the rules do not give as many. With few rules an equal share is the
-    largest.
+    ``beside``: what is chosen already of each rule, which counts for the share. The sum is at most ``wanted``, and less
+    where the rules do not give as many. Where there are few rules, an equal share is the largest.
     """
-    share = max(LARGEST_SHARE, 1 / len(available)) if available else 0.0
+    if not available:
+        return {}
+    others, share = sum(beside.values()), max(share, 1 / len(available))
+
+    def capped(total: int) -> dict[str, int]:
+        most = int(share * (total + others))
+        return {rule: max(0, min(count, most - beside.get(rule, 0))) for rule, count in available.items()}
+
     total = min(wanted, sum(available.values()))
-    while total and sum([min(count, int(share * total)) for count in available.values()]) < total:
+    while total and sum(capped(total).values()) < total:
         total -= 1
-    capped = {rule: min(count, int(share * total)) for rule, count in available.items()}
+    caps = capped(total)
     low, high = 0, total
     while low < high:
         level = (low + high + 1) // 2
-        if sum([min(count, level) for count in capped.values()]) <= total:
+        if sum([min(count, level) for count in caps.values()]) <= total:
             low = level
         else:
             high = level - 1
-    found = {rule: min(count, low) for rule, count in capped.items()}
-    for rule in sorted(capped):
-        if sum(found.values()) < total and found[rule] < capped[rule]:
+    found = {rule: min(count, low) for rule, count in caps.items()}
+    for rule in sorted(caps):
+        if sum(found.values()) < total and found[rule] < caps[rule]:
             found[rule] += 1
     return {rule: count for rule, count in found.items() if count}
 
@@ -127,7 +149,7 @@ class _Picker:
             squares.update({name: count * count for name, count in sketch.difference})
         self._scale = {name: len(sketches) / square for name, square in squares.items()}
 
-    def take(self, waiting: list[Sketch], _total: int) -> None:
+    def take(self, waiting: list[Sketch]) -> None:
         cost: Callable[[Sketch], float] = self._spread if self._random.random() < self._free else self._cost
         window = waiting[-_WINDOW:]
         best = min(range(len(window)), key=lambda at: cost(window[at]))

@@ -1,0 +1,57 @@
+"""In which order tasks are made pairs of: sources take turns, and so do the sides of the split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from random import Random
+from typing import Literal
+
+from plansafe.align.choosing.splits import split_of
+from plansafe.align.records import SPLITS, Split
+from plansafe.align.tasks import family_of, scenario_origins, virtualhome_origins
+from plansafe.llm.instances.families import FAMILIES
+
+From = Literal["drawn", "scenarios", "virtualhome"]
+TURNS: dict[From, int] = {"drawn": 6, "scenarios": 1, "virtualhome": 2}
+"""How many tasks of a source there are in a round, as long as it has as many: drawn ones never end."""
+
+
+def origins(
+    sources: Sequence[From], seed: int, data: str | None, wanted: Callable[[], Split], drawn: range | None = None
+) -> Iterator[str]:
+    """Origins of tasks, without end where households are drawn.
+
+    ``wanted`` is asked which side is to be served; the other is where that has none left. ``drawn``: the numbers of
+    drawn households. Raises ``OSError`` for data that cannot be read.
+    """
+    queues = {(source, side): queue for source in sources for side, queue in _queues(source, seed, data, drawn).items()}
+    while queues:
+        for source in sources:
+            for _ in range(TURNS[source]):
+                side = wanted()
+                order = (side, *[other for other in SPLITS if other != side])
+                found = next((one for one in order if (source, one) in queues), None)
+                if found is None:
+                    break
+                origin = next(queues[source, found], None)
+                if origin is None:
+                    del queues[source, found]
+                else:
+                    yield origin
+
+
+def _queues(source: From, seed: int, data: str | None, drawn: range | None) -> dict[Split, Iterator[str]]:
+    if source == "drawn":
+        return {side: _drawn(side, seed, drawn) for side in SPLITS}
+    found = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
+    Random(f"{seed}/{source}").shuffle(found)
+    sides = [(split_of(family_of(origin, data)), origin) for origin in found]
+    return {side: iter([origin for own, origin in sides if own == side]) for side in SPLITS}
+
+
+def _drawn(side: Split, seed: int, drawn: range | None) -> Iterator[str]:
+    families = [name for name in FAMILIES if split_of(name) == side]
+    for number in count() if drawn is None else drawn:
+        for family in families:
+            yield f"drawn:{family}/{number}/{seed}"
