@@ -54,9 +54,14 @@ def compact_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
 
 
 def _text(words: str, task: Task, part: Crop) -> str:
-    goal = ", ".join([_bare(formula_text(task, one, {})) for one in task.goal])
-    lines = [*_things(task, part), *_facts(task, part), *_numbers(task, part), f"Task: {words}", f"Goal: {goal}"]
+    goal = ", ".join([bare(formula_text(task, one, {})) for one in task.goal])
+    lines = [*scene_lines(task, part), f"Task: {words}", f"Goal: {goal}"]
     return "\n".join(lines) + f"\n{PLAN}"
+
+
+def scene_lines(task: Task, part: Crop) -> list[str]:
+    """What is told of the initial state of a task."""
+    return [*_things(task, part), *_facts(task, part), *_numbers(task, part)]
 
 
 def _things(task: Task, part: Crop) -> list[str]:
@@ -108,7 +113,7 @@ def _numbers(task: Task, part: Crop) -> list[str]:
     return lines
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """A condition without its outer parentheses, where nothing is lost by that."""
     inner = text[1:-1]
     return inner if text.startswith("(") and text.endswith(")") and "(" not in inner else text

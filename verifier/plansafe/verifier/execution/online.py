@@ -123,6 +123,7 @@ class Monitor:
 
     def now(self) -> Execution:
         """The present state with the monitors that have read it."""
+        self._settle()
         return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.question)
 
     def _leave(self, step: GroundAction | None) -> None:
