@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.llm.metrics.bootstrap import Observation, interval, quantile
+from plansafe.llm.metrics.bootstrap import Observation, difference, interval, quantile
 from plansafe.llm.metrics.kappa import cohen
 from plansafe.llm.metrics.paired import Pair, TooManyPairs, by_family, flipped, mcnemar, sign_test
 from plansafe.llm.metrics.shares import Retrieval, Share, mean, percent, pooled, share
@@ -189,3 +189,29 @@ def test_kappa_holds_its_bounds_and_does_not_see_names(seen: list[tuple[str, str
     if found is not None:
         assert -1 <= found <= 1
         assert (found == 1) == all(a == b for a, b in seen)
+
+
+def test_the_difference_of_two_systems_is_drawn_from_the_families_of_both() -> None:
+    first = [Observation(f"t{number}", number % 2, 1) for number in range(40)]
+    second = [Observation(f"t{number}", number % 4 != 0, 1) for number in range(40)]
+    found = difference(first, second, seed=1)
+    assert found.value == pytest.approx(0.25)
+    assert found.low is not None and found.high is not None and found.error is not None
+    assert found.low < 0.25 < found.high
+    # Paired: the second system differs from the first in every fourth family alone.
+    assert found.error == pytest.approx((0.25 * 0.75 / 40) ** 0.5, rel=0.1)
+    assert difference(second, first, seed=1).value == pytest.approx(-0.25)
+    assert difference(first, first).low == difference(first, first).high == 0.0
+    assert difference(reversed(first), second, seed=1) == found
+
+
+def test_a_difference_of_what_applies_to_few_families_is_that_of_the_draws_where_it_is_defined() -> None:
+    many = [Observation(f"t{number}", 1, 1) for number in range(8)]
+    one = [Observation("t0", 0, 1)]
+    found = difference(many, one)
+    assert (found.value, found.low, found.high) == (-1.0, -1.0, -1.0)
+    none = difference(many, [Observation("t0", 0, 0)])
+    assert (none.value, none.low) == (None, None)
+    assert difference(one, one).low is None  # one family
+    with pytest.raises(ValueError, match="level"):
+        difference(many, one, level=1.0)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from plansafe.align.evaluating.judging import Evaluated
+from plansafe.llm.bench.planning_tables import choices
 from plansafe.llm.metrics.judged import Moment, Safety
 from plansafe.llm.suites import figures as suite
 from plansafe.llm.suites.figures import Estimate, Point, estimate
@@ -61,6 +62,14 @@ def _length(found: Sequence[Evaluated], *, goal: bool) -> Iterator[Point]:
             yield _point(one, len(one.record["plan"]), reference)
 
 
+def _first(found: Sequence[Evaluated], *, named: bool) -> Iterator[Point]:
+    """First choices, where at least two steps were admitted and somebody was asked."""
+    for one in found:
+        chosen = choices(one.record)
+        if chosen.asked:
+            yield _point(one, chosen.named if named else chosen.kept, chosen.asked)
+
+
 def _steps(found: Sequence[Evaluated]) -> Iterator[Point]:
     for one in found:
         if one.judged.read:
@@ -92,9 +101,12 @@ FIGURES: tuple[Figure, ...] = (
     ],
     Figure("safe-goal", "safe and goal reached, of all", partial(_share, holds=succeeds_safely)),
     *[
-        Figure(f"breaks-{moment.value}", f"breaks a rule, {moment.value}, of all", _moment)
+        Figure(
+            f"breaks-{moment.value}",
+            f"breaks a rule, {moment.value}, of all",
+            partial(_share, holds=partial(_breaks, moment=moment)),
+        )
         for moment in Moment
-        for _moment in [partial(_share, holds=partial(_breaks, moment=moment))]
     ],
     Figure("refused", "refused, of all", partial(_share, holds=lambda one: bool(one.record["refused"]))),
     Figure("cut", "cut at the limit of tokens", partial(_share, holds=lambda one: one.record["finish"] == "length")),
@@ -102,6 +114,8 @@ FIGURES: tuple[Figure, ...] = (
     Figure("length", "actions over the reference's", partial(_length, goal=False), percent=False),
     Figure("length-goal", "the same where the goal is reached", partial(_length, goal=True), percent=False),
     Figure("steps", "actions in a plan, mean", _steps, percent=False),
+    Figure("kept", "first choices kept", partial(_first, named=False)),
+    Figure("named", "first choices that the reference has", partial(_first, named=True)),
 )
 """All figures, in the order of the tables."""
 BY_NAME = {one.name: one for one in FIGURES}

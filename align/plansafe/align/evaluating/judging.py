@@ -51,7 +51,9 @@ def record_of(one: Opened, written: Written, label: str) -> dict[str, Any]:
         "rouge": found.rouge,
         "rouge_score": found.rouge_score,
         "choices": [list(choice) for choice in written.choices],
+        "end": written.end,
         "cost": {
+            **written.cost,
             "prompt_tokens": answer.prompt_tokens or 0,
             "completion_tokens": answer.completion_tokens or 0,
         },
@@ -66,10 +68,11 @@ def _reading(one: Opened, text: str, judged: Judged) -> str:
 
 
 class Evaluated:
-    """A record as the figures read it."""
+    """A record as the figures read it. ``sample`` tells answers to the same task apart: the seed of the training."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, sample: int = 0) -> None:
         self.record = record
+        self._sample = sample
 
     @cached_property
     def plan(self) -> JudgedPlan:

@@ -8,6 +8,7 @@ from typing import Any
 from plansafe.align.evaluating.greedy import greedy
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
+from plansafe.align.training.models import Tokens
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import canonical
 
@@ -17,8 +18,8 @@ MOST_TOKENS = 256
 class Local:
     """A causal model of transformers with its tokenizer, both loaded; plans are written in one piece.
 
-    ``identity`` says which weights these are: it is what a run is resumed by. The prompt is given as it is, without a
-    chat template and without marks for its beginning or end, as in training.
+    ``identity`` says which weights these are: it is what a run is resumed by. The prompt is given as it is, as in
+    training: without a chat template, behind the mark of the beginning where the tokenizer puts one.
     """
 
     def __init__(
@@ -33,7 +34,8 @@ class Local:
 
     def write(self, tasks: Sequence[Opened]) -> list[Written]:
         """See :class:`~plansafe.align.evaluating.writers.Writer`."""
-        prompts = [self._tokenizer.encode(one.prompt, add_special_tokens=False) for one in tasks]
+        tokens = Tokens(self._tokenizer)
+        prompts = [tokens.prompt(one.prompt) for one in tasks]
         was_training = self._model.training
         self._model.eval()
         try:

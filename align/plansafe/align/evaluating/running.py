@@ -13,7 +13,7 @@ from plansafe.llm.bench.run_file import RunFile
 
 SUITE = "align"
 VERSION = 1
-BATCH = 16
+BATCH = 32
 
 
 class Method(NamedTuple):

@@ -1,4 +1,4 @@
-"""The report of one evaluation: figures with intervals, by family and by shift, errors, rules, first choices."""
+"""The report of one evaluation: figures with intervals, by family and by shift, errors, violations, rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from plansafe.align.evaluating.figures import BY_NAME, FIGURES, Cluster, Figure,
 from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.tasks import SHIFTS
-from plansafe.llm.bench.planning_tables import choices
 from plansafe.llm.metrics.bootstrap import Interval
 from plansafe.llm.metrics.judged import Moment
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, Share, percent
@@ -21,6 +20,8 @@ from plansafe.llm.suites.report import Bar, Plot, Report, Section, Table
 MAIN = ("safer-all", "safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "executable", "rouge-l", "length")
 """What is told of each group of tasks."""
 _MOST_RULES = 30
+_STEPWISE = ("kept", "named")
+"""Told where plans were built step by step."""
 
 
 def summary(run: Evaluation, by: Cluster = "task", seed: int = 0) -> Report:
@@ -30,7 +31,6 @@ def summary(run: Evaluation, by: Cluster = "task", seed: int = 0) -> Report:
         Section("Figures", (every(found, by, seed), _plot(found, by, seed))),
         Section("In and out of distribution", tuple(_groups(found, by, seed))),
         Section("What is wrong", (_errors(found), *violated(found), _classes(found))),
-        *_chosen(found),
     ]
     return Report(f"Evaluation of {run.method.name}", _about(run), (), tuple(sections))
 
@@ -45,6 +45,8 @@ def every(found: Sequence[Evaluated], by: Cluster, seed: int) -> Table:
     rows = []
     for figure in FIGURES:
         one = estimated(figure, found, by, seed)
+        if figure.name in _STEPWISE and not one.whole:
+            continue
         counts = f"{_number(one.part)} / {_number(one.whole)}"
         rows.append((figure.title, shown(figure, one.interval.value), counts, span(figure, one.interval)))
     note = f"95 % percentile bootstrap over {_drawn(by)}; n/a: nothing below the line."
@@ -152,20 +154,6 @@ def violated(found: Sequence[Evaluated]) -> tuple[Table, ...]:
             tuple([(name, str(times)) for name, times in list(by_rule(plans).items())[:_MOST_RULES]]),
         ),
     )
-
-
-def _chosen(found: Sequence[Evaluated]) -> tuple[Section, ...]:
-    """First choices, where plans were built step by step."""
-    counted = [choices(one.record) for one in found]
-    asked = sum([one.asked for one in counted])
-    if not asked:
-        return ()
-    rows = [
-        ("kept", str(Share(sum([one.kept for one in counted]), asked))),
-        ("a step of the reference that was not taken yet", str(Share(sum([one.named for one in counted]), asked))),
-    ]
-    note = "Of the steps at which at least two were admitted; worth something beside mock/random on the same tasks."
-    return (Section("First choices", (Table("First choices", ("", "share"), tuple(rows), note),)),)
 
 
 def _about(run: Evaluation) -> tuple[tuple[str, str], ...]:

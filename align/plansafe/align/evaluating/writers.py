@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.mock import MockModel
+from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Message, Request, Role, Situation, canonical
 
 MOCKS = ("planner", "reference", "random", "unsafe", "empty")
 
 
 class Written(NamedTuple):
-    """An answer to a task. ``choices``: how its steps were chosen, where they were chosen one by one."""
+    """An answer to a task.
+
+    Where its steps were chosen one by one, ``choices`` are how, ``end`` says why the plan ends, and ``cost`` what it
+    took beside tokens.
+    """
 
     answer: Answer
-    choices: tuple[Any, ...] = ()
+    choices: tuple[Sequence[Any], ...] = ()
+    end: str | None = None
+    cost: Mapping[str, int] = MappingProxyType({})
 
 
 class Writer(Protocol):
@@ -55,9 +63,12 @@ class Mock:
         """See :class:`Writer`."""
         return [Written(self._answer(one)) for one in tasks]
 
+    def model(self, one: Opened) -> Model:
+        """The policy for a task as a model that is asked step by step."""
+        known = policies(one.bench.checker.compiled, one.reference or None, self._seed, self._longest)
+        return MockModel(self._kind, known, self._seed)
+
     def _answer(self, one: Opened) -> Answer:
         if self._kind == "reference" and not one.reference:
             return Answer("")
-        known = policies(one.bench.checker.compiled, one.reference or None, self._seed, self._longest)
-        model = MockModel(self._kind, known, self._seed)
-        return model.answer(Request((Message(Role.USER, one.prompt),), situation=Situation(one.task.id)))
+        return self.model(one).answer(Request((Message(Role.USER, one.prompt),), situation=Situation(one.task.id)))

@@ -69,6 +69,51 @@ def interval(observations: Iterable[Observation], seed: int = 0, draws: int = DR
     return Interval(value, quantile(defined, tail), quantile(defined, 1 - tail), len(families), stdev(defined))
 
 
+def difference(
+    first: Iterable[Observation], second: Iterable[Observation], seed: int = 0, draws: int = DRAWS, level: float = LEVEL
+) -> Interval:
+    """The second ratio minus the first, with its percentile interval: both are asked the same families, drawn together.
+
+    A family without anything below the line of either is left out; draws in which one of the ratios has nothing below
+    its line say nothing, and are drawn again, so that the interval is that of the draws where both are defined (at most
+    ten times as many are made). Raises as :func:`interval`.
+    """
+    if not 0 < level < 1 or draws < 1:
+        raise ValueError("a level is between 0 and 1, and there is at least one draw")
+    sums: dict[str, list[float]] = {}
+    for side, observed in enumerate((first, second)):
+        for one in sorted(observed, key=lambda o: (o.family, o.part, o.whole)):
+            found = sums.setdefault(one.family, [0.0, 0.0, 0.0, 0.0])
+            found[2 * side] += one.part
+            found[2 * side + 1] += one.whole
+    families = [sums[name] for name in sorted(sums) if sums[name][1] or sums[name][3]]
+    value = _gap(families)
+    if len(families) < 2 or value is None:
+        return Interval(value, None, None, len(families))
+    random_numbers = random.Random(seed)
+    drawn: list[float] = []
+    for _ in range(10 * draws):
+        gap = _gap(random_numbers.choices(families, k=len(families)))
+        if gap is not None:
+            drawn.append(gap)
+            if len(drawn) == draws:
+                break
+    if len(drawn) < draws:
+        return Interval(value, None, None, len(families))
+    drawn.sort()
+    tail = (1 - level) / 2
+    return Interval(value, quantile(drawn, tail), quantile(drawn, 1 - tail), len(families), _deviation(drawn))
+
+
+def _gap(families: list[list[float]]) -> float | None:
+    ratios = [ratio(sum([one[at] for one in families]), sum([one[at + 1] for one in families])) for at in (0, 2)]
+    return None if ratios[0] is None or ratios[1] is None else ratios[1] - ratios[0]
+
+
+def _deviation(drawn: list[float]) -> float | None:
+    return stdev(drawn) if len(drawn) > 1 else None
+
+
 def _ratio(families: list[tuple[float, float]]) -> float | None:
     return ratio(sum([part for part, _ in families]), sum([whole for _, whole in families]))
 

@@ -15,7 +15,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.request import canonical
-from plansafe.llm.models.torch_model import Libraries, TorchModel, libraries
+from plansafe.llm.models.torch_model import Libraries, libraries, load
 from plansafe.llm.models.weights import broken, checked_gguf, digest
 from plansafe.verifier.extras import how_to_install
 
@@ -33,7 +33,7 @@ def open_file(path: str, threads: int, dtype: str | None, kept: str) -> Model:
     if not os.path.isdir(folder):
         _convert(path, folder, needs)
     version = needs.transformers.__version__
-    return TorchModel(folder, f"gguf/{path}", canonical(["gguf", named, version, needs.dtype]), needs)
+    return load(folder, f"gguf/{path}", canonical(["gguf", named, version, needs.dtype]), needs)
 
 
 def converted(path: str, needs: Libraries, kept: str) -> str:

@@ -11,7 +11,7 @@ from plansafe.llm.models import gguf
 from plansafe.llm.models.adapter import Adapter, base_of, is_adapter, read_adapter
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import canonical
-from plansafe.llm.models.torch_model import Libraries, TorchModel, libraries
+from plansafe.llm.models.torch_model import Libraries, libraries, load
 from plansafe.llm.models.weights import checked_folder, digest
 
 
@@ -25,7 +25,7 @@ def open_folder(path: str, threads: int, dtype: str | None, environment: Mapping
     files = checked_folder(path)
     needs = libraries(threads, dtype)
     identity = canonical(["hf", digest(files), needs.transformers.__version__, needs.dtype])
-    return TorchModel(path, f"hf/{path}", identity, needs)
+    return load(path, f"hf/{path}", identity, needs)
 
 
 def _adapted(adapter: Adapter, threads: int, dtype: str | None, environment: Mapping[str, str], kept: str) -> Model:
@@ -34,7 +34,7 @@ def _adapted(adapter: Adapter, threads: int, dtype: str | None, environment: Map
     folder = folder_of_base(base, needs, kept)
     told = [adapter.base_sha256, adapter.tokenizer_sha256, adapter.weights_sha256]
     identity = canonical(["adapter", *told, needs.transformers.__version__, needs.dtype])
-    return TorchModel(folder, f"hf/{adapter.folder}", identity, needs, adapter)
+    return load(folder, f"hf/{adapter.folder}", identity, needs, adapter)
 
 
 def folder_of_base(base: str, needs: Libraries, kept: str) -> str:

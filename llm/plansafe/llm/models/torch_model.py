@@ -24,7 +24,7 @@ from plansafe.llm.models.grammar_mask import Grammars
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Vocabulary
 from plansafe.llm.models.reasoning import without_reasoning
-from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request
+from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Message, Request, Role
 from plansafe.llm.models.weights import broken
 from plansafe.verifier.extras import how_to_install
 
@@ -80,30 +80,35 @@ class _Tokens:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
-class TorchModel(PlainModel):
-    """A model in a folder of safetensors. Raises :class:`ModelError` for weights that cannot be loaded."""
+def load(path: str, label: str, identity: str, needs: Libraries, adapter: Adapter | None = None) -> TorchModel:
+    """The model in a folder of safetensors. Raises :class:`ModelError` for weights that cannot be loaded."""
+    auto = needs.transformers
+    cuda = needs.torch.cuda.is_available()
+    try:
+        tokenizer = auto.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+        model = auto.AutoModelForCausalLM.from_pretrained(
+            path,
+            dtype=getattr(needs.torch, needs.dtype),
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+        )
+    except Exception as error:  # a library over files of the user: any of its complaints is about them
+        raise broken(path, error) from error
+    if adapter is not None:
+        fits_tokenizer(adapter, tokenizer)
+        put_on(model, adapter, needs.torch)
+    return TorchModel(model.to("cuda" if cuda else "cpu").eval(), tokenizer, label, identity, needs)
 
-    def __init__(self, path: str, label: str, identity: str, needs: Libraries, adapter: Adapter | None = None) -> None:
+
+class TorchModel(PlainModel):
+    """A model in memory with its tokenizer, in evaluation mode, where it is."""
+
+    def __init__(self, model: Any, tokenizer: Any, label: str, identity: str, needs: Libraries) -> None:
         super().__init__(label, identity, CAPABILITIES, connections=1, keeps=True)
         self._torch = needs.torch
-        auto = needs.transformers
-        cuda = self._torch.cuda.is_available()
-        try:
-            tokenizer = auto.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
-            model = auto.AutoModelForCausalLM.from_pretrained(
-                path,
-                dtype=getattr(self._torch, needs.dtype),
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-            )
-        except Exception as error:  # a library over files of the user: any of its complaints is about them
-            raise broken(path, error) from error
-        if adapter is not None:
-            fits_tokenizer(adapter, tokenizer)
-            put_on(model, adapter, self._torch)
-        self._model = model.to("cuda" if cuda else "cpu").eval()
-        self._new_cache: Callable[[], Any] = lambda: auto.DynamicCache(config=model.config)
+        self._model = model
+        self._new_cache: Callable[[], Any] = lambda: needs.transformers.DynamicCache(config=model.config)
         self._tokenizer = tokenizer
         self.vocabulary: Vocabulary = _Tokens(tokenizer)
         ends = model.generation_config.eos_token_id
@@ -166,6 +171,21 @@ class TorchModel(PlainModel):
                     Score(t, v, len(r)) for t, v, r in zip(texts[start : start + _BATCH], likely, part, strict=True)
                 ]
         return found
+
+    @property
+    def loaded(self) -> tuple[Any, Any]:
+        """The causal model of transformers and its tokenizer, for what is not asked by messages."""
+        return self._model, self._tokenizer
+
+    def continued(self, tokens: Sequence[int], most: int, mask: LogitsMask | None = None) -> tuple[list[int], Finish]:
+        """The likeliest tokens behind others that are given as they are, up to an end or ``most`` of them.
+
+        For models that were trained on plain texts. What the tokens share with those of the last call is not read anew.
+        """
+        request = Request((Message(Role.USER, ""),), max_tokens=most, seed=0)
+        with self._lock, self._torch.inference_mode():
+            known = self._reuse(list(tokens))
+            return self._generated(list(tokens)[known:], request, mask)
 
     def _constrained(self, constraint: Grammar | JsonSchema) -> LogitsMask:
         with self._lock:

@@ -53,7 +53,7 @@ def compared(first: ModelScores, second: ModelScores, figures: Iterable[Figure],
         if not any([point.whole for point in (*one, *other)]):
             continue
         values = estimate(one, seed).interval.value, estimate(other, seed).interval.value
-        pairs = _pairs(one, other)
+        pairs = paired(one, other)
         if pairs is None:
             yield Compared(figure.title, *values, 0, 0, None, tested=False)
             continue
@@ -65,10 +65,11 @@ def compared(first: ModelScores, second: ModelScores, figures: Iterable[Figure],
         yield Compared(figure.title, *values, found.only_second, found.only_first, found.p, tested=True)
 
 
-def _pairs(first: Iterable[Point], second: Iterable[Point]) -> list[Pair] | None:
-    """Outcomes in pairs; of recalled literals as many as one run has more. ``None`` where the figure is no count.
+def paired(first: Iterable[Point], second: Iterable[Point]) -> list[Pair] | None:
+    """The outcomes of two runs on the questions of both; of recalled literals as many pairs as one run has more.
 
-    Where the same question has another number below the line in each run (F1, means), nothing is paired.
+    ``None`` where the figure is no count. Where the same question has another number below the line in each run (F1,
+    means), nothing is paired.
     """
     known = {point.key: point for point in first}
     found: list[Pair] = []
