@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.diagnose.walk import Walk
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
@@ -100,7 +98,7 @@ def localise(
         broken = [f.step for f in wrong if not (failed and f.at_end)]
         where = (min(broken, default=None), min(failed, default=None), divergence)
         return Localisation(len(steps), *where, (-1, len(steps)), detail="timed plans are not continued by a planner")
-    walk = _Walk(checker, steps)
+    walk = Walk(checker, steps)
     where = (walk.violated, walk.inexecutable, divergence)
     if walk.accepted == len(steps):
         located = Localisation(len(steps), *where, (len(steps), len(steps)))
@@ -129,46 +127,10 @@ def _divergence(checker: Checker, plan: Source, reference: Source | None) -> int
     return None if len(ours) == len(theirs) else min(len(ours), len(theirs)) + 1
 
 
-class _Walk:
-    """The plan executed once, as far as it goes (reading *halt*).
-
-    ``last``: the length of its longest executable prefix that violates nothing, -1 if there is none. ``accepted``: the
-    longest such prefix that is a safe plan by itself, else -1.
-    """
-
-    def __init__(self, checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> None:
-        now = Execution.initial(checker.engine, True, checker.options.question)
-        self.taken: list[GroundAction] = []
-        self.inexecutable: int | None = None
-        self.last = self.accepted = -1
-        intact = True
-        for number in range(len(steps) + 1):
-            intact = intact and not now.broken
-            if intact:
-                self.last = number
-                if now.accepted:
-                    self.accepted = number
-            if number == len(steps):
-                break
-            step = steps[number]
-            if isinstance(step, IllFormed) or step.action.end is not None or not _taken(now, step):
-                self.inexecutable = number + 1
-                break
-            self.taken.append(step)
-        self.violated = now.violated(self.inexecutable is None)
-
-
-def _taken(now: Execution, step: GroundAction) -> bool:
-    try:
-        return now.take(step)
-    except (NumberTooLarge, TooManyInstances):
-        return False
-
-
 class _Bisection:
     """The search for the longest prefix with a safe continuation, where an answer may also be "not found"."""
 
-    def __init__(self, checker: Checker, walk: _Walk, steps: int, planner: Planner, time_limit_s: float) -> None:
+    def __init__(self, checker: Checker, walk: Walk, steps: int, planner: Planner, time_limit_s: float) -> None:
         self.checker = checker
         self.walk = walk
         self.budget = calls_at_most(steps + 2)
@@ -234,7 +196,7 @@ def _common(one: Sequence[GroundAction], other: Sequence[GroundAction]) -> int:
 
 
 def _with_regret(
-    checker: Checker, walk: _Walk, located: Localisation, planner: Planner, time_limit_s: float
+    checker: Checker, walk: Walk, located: Localisation, planner: Planner, time_limit_s: float
 ) -> Localisation:
     """The same with r(i) = 1 + h*(i) - h*(i - 1) for the steps up to the point of no return."""
     low = located.point_of_no_return[0]

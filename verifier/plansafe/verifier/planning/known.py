@@ -11,7 +11,8 @@ from plansafe.verifier.execution.monitors.program import structure
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.planning.backward import Backward
+from plansafe.verifier.model.operations import is_temporal
+from plansafe.verifier.planning.backward import Backward, Wish
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.lifted import Lifted
 from plansafe.verifier.planning.network import Conjunction
@@ -87,6 +88,18 @@ class Known:
                     self._seen.clear()
                 self._seen[key, bound] = found
         return found
+
+    def looked_back(self, execution: Execution, most: int | None = None) -> Seen:
+        """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out.
+
+        ``most``: an estimate beyond so many steps need not be exact.
+        """
+        wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
+        if execution.runtime is not None:
+            asked = pending(execution.runtime, execution.question)
+            wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
+        value, steps = self.backward.look(execution.state, wishes, most)
+        return Seen(value, steps, None, [])
 
     def too_far(self, execution: Execution, key: object, left: int) -> bool:
         """Whether a landmark bound says that no plan from here has at most so many steps."""

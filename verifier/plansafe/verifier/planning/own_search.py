@@ -27,10 +27,8 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
-from plansafe.verifier.planning.backward import Wish
 from plansafe.verifier.planning.known import Known, Seen
 from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.reporting.report import Headline, Worlds
@@ -333,17 +331,8 @@ class _Search:
             return Seen(0, [], list(execution.legal()), [])
         if self._relaxed is None:
             most = self.within - node.depth if self.hasty and self.within is not None else None
-            return self._look_back(execution, most)
+            return self._known.looked_back(execution, most)
         return self._known.looked(execution, node.key, self.shortest)
-
-    def _look_back(self, execution: Execution, most: int | None) -> Seen:
-        """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out."""
-        wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
-        if execution.runtime is not None:
-            asked = pending(execution.runtime, execution.question)
-            wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
-        value, steps = self._backward.look(execution.state, wishes, most)
-        return Seen(value, steps, None, [])
 
     def _learn(self, step: GroundAction, broken: Execution) -> None:
         """Remember under which condition alone a step keeps a rule that it broke."""

@@ -1,0 +1,1 @@
+"""Measurements of what trains models: what regrets cost, how fast rewards are."""
