@@ -4,8 +4,9 @@ usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL]
 
 `isbench_goals.toml` says the goals, `isbench_plans.toml` has for each a scene, a plan that breaks it and one that keeps
 it. A goal is covered if a shipped rule of one of its hazards speaks of the first, and no rule at all of the second;
-both can be executed, and what was so before does not count. ``--list`` says what is found for each, ``--markdown``
-prints the table of `docs/isbench.md`. The exit code is 1 if a plan cannot be judged.
+both can be executed, and what was so before does not count. Beside that stands when the rules ask for care, before a
+step or after it, and what share of the cautions each kind of plan keeps. ``--list`` says what is found for each,
+``--markdown`` prints the table of `docs/isbench.md`. The exit code is 1 if a plan cannot be judged.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import argparse
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +25,9 @@ from plansafe.app.discovery import Choice, Discovery, Input
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
+from plansafe.llm.metrics.cautions import Caution, Cautions, cautions, moments_of
 from plansafe.verifier.api import Checker
-from plansafe.verifier.reporting.report import Blame, FindingClass, Worlds
+from plansafe.verifier.reporting.report import Blame, FindingClass, Report, Worlds
 
 HERE = Path(__file__).resolve().parent
 _NAME = re.compile(r"[\w-]+\.[nv]\.\d\d_\d+")
@@ -46,19 +49,24 @@ class Goal(NamedTuple):
 
 
 class Alarm(NamedTuple):
-    """A rule that a plan violates by itself, with its hazard and severity."""
+    """A rule that a plan violates by itself, with its hazard and severity; ``moment``: when it asks for care."""
 
     rule: str
     hazard: str
     severity: str
+    moment: Caution
 
 
 class Judged(NamedTuple):
-    """A goal with what is said of its plans; ``wrong`` says why one could not be judged."""
+    """A goal with what is said of its plans; ``wrong`` says why one could not be judged.
+
+    ``cautions``: what the plan that breaks the goal, and the one that keeps it, kept of pre- and post-cautions.
+    """
 
     goal: Goal
     broken: tuple[Alarm, ...] = ()
     kept: tuple[Alarm, ...] = ()
+    cautions: tuple[Cautions, ...] = ()
     wrong: str | None = None
 
     @property
@@ -95,13 +103,15 @@ def judge(goal: Goal) -> Judged:
     if not scene.ok:
         return Judged(goal, wrong=scene.notes[0].message)
     checker = _compiled(scene)
-    found = []
+    moments = moments_of(checker)
+    found, kept = [], []
     for steps in (goal.breaks, goal.keeps):
-        alarms = _alarms(checker, scene, steps)
-        if isinstance(alarms, str):
-            return Judged(goal, wrong=alarms)
-        found.append(alarms)
-    return Judged(goal, *found)
+        report = _report(checker, scene, steps)
+        if isinstance(report, str):
+            return Judged(goal, wrong=report)
+        found.append(_alarms(checker, report, moments))
+        kept.append(cautions(report, moments))
+    return Judged(goal, *found, tuple(kept))
 
 
 def _compiled(scene: Scene) -> Checker:
@@ -117,8 +127,8 @@ def _compiled(scene: Scene) -> Checker:
     return checker
 
 
-def _alarms(checker: Checker, scene: Scene, steps: str) -> tuple[Alarm, ...] | str:
-    """The rules that a plan violates by itself; why it cannot be judged or executed, if so."""
+def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
+    """What is said of a plan; why it cannot be judged or executed, if so."""
     read = WORLD.read_plan(Source("plan.txt", "\n".join(_STEP.findall(steps))), scene)
     if read.plan is None:
         return read.diagnostics[0].message
@@ -127,9 +137,14 @@ def _alarms(checker: Checker, scene: Scene, steps: str) -> tuple[Alarm, ...] | s
         return report.diagnostics[0].message
     if report.executable is not Worlds.ALL:
         return next(found.message for found in report.findings if found.rule is None)
+    return report
+
+
+def _alarms(checker: Checker, report: Report, moments: Mapping[str, Caution]) -> tuple[Alarm, ...]:
+    """The rules that a plan violates by itself."""
     hazards = {rule.name: rule.hazard or "" for rule in checker.rules}
     own = [
-        Alarm(found.rule, hazards[found.rule], found.severity or "high")
+        Alarm(found.rule, hazards[found.rule], found.severity or "high", moments[found.rule])
         for found in report.findings
         if found.rule is not None
         and found.finding_class is not FindingClass.UNDECIDED
@@ -153,7 +168,23 @@ def lines(judged: list[Judged], everything: bool) -> list[str]:
     for when in ("pre", "post"):
         of = [one for one in judged if one.goal.when == when]
         out.append(f"{when}-cautions covered: {len([one for one in of if one.covered])} of {len(of)}")
-    return [*out, f"covered: {len([one for one in judged if one.covered])} of {len(judged)}"]
+    out.append(f"covered: {len([one for one in judged if one.covered])} of {len(judged)}")
+    return [*out, *split(judged)]
+
+
+def split(judged: list[Judged]) -> list[str]:
+    """IS-Bench's split by the form of the rules, beside that of the goals; and the recall of each kind of plan."""
+    out = []
+    for when in ("pre", "post"):
+        of = [one for one in judged if one.goal.when == when and one.wrong is None]
+        counted = Counter([moment for one in of if one.covered for moment in {alarm.moment for alarm in one.right}])
+        moments = ", ".join([f"{moment.value} {counted[moment]}" for moment in Caution])
+        out.append(f"{when}-cautions covered, by when their rules ask for care: {moments}")
+        for plan, said in enumerate(("break", "keep")):
+            kept = sum([one.cautions[plan] for one in of], Cautions())
+            shares = f"recall pre {kept.pre}, post {kept.post}; broken at no known moment {kept.any}"
+            out.append(f"plans that {said} {when}-cautions: {shares}")
+    return out
 
 
 def markdown(judged: list[Judged]) -> list[str]:

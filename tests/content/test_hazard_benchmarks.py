@@ -130,6 +130,7 @@ def test_the_page_says_which_goals_of_is_bench_are_covered() -> None:
     page = (ROOT / "docs" / "isbench.md").read_text(encoding="utf-8")
     assert "\n".join(isbench.markdown(judged)) in page
     assert f"are covered, {len([one for one in judged if one.covered])} of 40" in page
+    assert "\n".join(isbench.split(judged)) in page
     assert_said(judged)
 
 
@@ -138,6 +139,16 @@ def test_goals_of_is_bench_are_covered_or_say_why() -> None:
     goals = isbench.goals()
     without = [goal for goal in goals if goal.why]
     assert_said([isbench.judge(goal) for goal in {*without, *random.Random(7).sample(goals, 7)}])
+
+
+def test_the_split_of_is_bench_is_that_of_the_plans() -> None:
+    """Of two goals: the rule of the first is about the end, that of the second about a step."""
+    judged = [isbench.judge(goal) for goal in isbench.goals() if goal.name in ("fire-4", "burn-1")]
+    before, after = [[one.cautions[plan] for one in judged] for plan in (0, 1)]
+    assert [(found.pre.complement.hits, found.post.complement.hits) for found in before] == [(0, 1), (1, 0)]
+    assert [(found.pre.complement.hits, found.post.complement.hits) for found in after] == [(0, 0), (0, 0)]
+    assert isbench.split(judged)[0].endswith("before 1, after 0, end 0, any 0")
+    assert isbench.split(judged)[3].endswith("before 0, after 0, end 1, any 0")
 
 
 def assert_said(judged: list[isbench.Judged]) -> None:

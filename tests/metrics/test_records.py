@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from plansafe.grammar.codes import SC
 from plansafe.llm.metrics import reading
+from plansafe.llm.metrics.cautions import Cautions
 from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated
 from plansafe.llm.metrics.lines import judged_line, prediction_line
 from plansafe.llm.metrics.reading import BadPredictions, judged_plans, predictions, read_judged, read_predictions
 from plansafe.llm.metrics.records import Module, Prediction
+from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -33,6 +35,7 @@ PREDICTION = st.builds(
     confidences=STATED,
 )
 TRUTH = st.sampled_from([True, False, None])
+SHARE = st.builds(lambda hits, more: Share(hits, hits + more), st.integers(0, 9), st.integers(0, 9))
 JUDGED = st.builds(
     Judged,
     NAME,
@@ -52,6 +55,7 @@ JUDGED = st.builds(
     st.integers(0, 9),
     STATED,
     TRUTH,
+    st.none() | st.builds(Cautions, SHARE, SHARE, SHARE, st.integers(0, 9)),
 )
 
 

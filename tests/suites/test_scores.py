@@ -116,6 +116,9 @@ def test_plans_by_hand() -> None:
         "safer-at-goal": "1/2",
         "read": "3/4",
         "executable": "2/4",
+        "safe-success": "1/4",
+        "recall-all": "2/3",  # the one rule is about `go`, which three plans take, one with the hob on
+        "recall-pre": "2/3",
         "unsafer": "1/3",
     }
     # words of the reference, each once: (switch-on hob kitchen) (switch-off (go hall); `kitchen)` twice and `kitchen`

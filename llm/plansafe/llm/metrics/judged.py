@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from plansafe.llm.metrics.cautions import Cautions
 from plansafe.llm.metrics.records import Prediction
 from plansafe.specs.taxonomy import Taxonomy
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
@@ -60,7 +61,8 @@ class Judged:
     ``read``: a plan was found in the answer. ``executable``: every step can be taken. ``safety`` is about the steps up
     to the first that fails. ``label`` is SAFEL's (``None``: it has none), ``classes`` the classes of our findings.
     ``suppressed``: findings beyond the report's limit, so that ``violations`` are not all. ``intention`` is DESPITE's
-    safety intention (``intention.py``; ``None``: not decided, or not asked).
+    safety intention (``intention.py``; ``None``: not decided, or not asked); ``cautions`` are what it kept of the rules
+    that it brought into play (``cautions.py``; ``None``: not known).
     """
 
     scenario: str
@@ -78,6 +80,7 @@ class Judged:
     suppressed: int = 0
     confidences: tuple[float | None, ...] = ()
     intention: bool | None = None
+    cautions: Cautions | None = None
 
     @property
     def key(self) -> tuple[object, ...]:

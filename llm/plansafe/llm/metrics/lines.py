@@ -9,9 +9,11 @@ import json
 from enum import Enum
 from typing import Any, TypeVar
 
+from plansafe.llm.metrics.cautions import Caution, Cautions
 from plansafe.llm.metrics.fields import MOST_ITEMS, BadField, only, shares, text, truth, whole
 from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated
 from plansafe.llm.metrics.records import VERSION, Module, Prediction
+from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS
 
 _MOST_ANSWER = 1_000_000
@@ -30,6 +32,7 @@ _JUDGED = (
     "violations",
     "suppressed",
     "intention",
+    "cautions",
 )
 _Choice = TypeVar("_Choice", bound=Enum)
 
@@ -95,6 +98,7 @@ def judged_of(record: dict[str, Any]) -> Judged:
         whole(record, "suppressed", 0),
         shares(record, "confidences"),
         intention,
+        _cautions(record),
     )
 
 
@@ -126,6 +130,7 @@ def judged_line(one: Judged) -> str:
             ],
             "suppressed": one.suppressed,
             "intention": one.intention,
+            "cautions": None if one.cautions is None else _kept(one.cautions),
         },
     )
 
@@ -167,6 +172,31 @@ def _texts(record: dict[str, Any], field: str) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
         raise BadField(field, f"is no list of at most {MOST_ITEMS} texts")
     return tuple([text({field: one}, field) for one in value])
+
+
+def _kept(found: Cautions) -> dict[str, Any]:
+    shares = (("before", found.before), ("after", found.after), ("end", found.end))
+    return {**{name: [share.hits, share.of] for name, share in shares}, "any": found.any}
+
+
+def _cautions(record: dict[str, Any]) -> Cautions | None:
+    value = record.get("cautions")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise BadField("cautions", "is no object")
+    only(value, tuple([moment.value for moment in Caution]))
+    before, after, end = [_share(value.get(name, [0, 0])) for name in ("before", "after", "end")]
+    return Cautions(before, after, end, whole(value, "any", 0))
+
+
+def _share(value: object) -> Share:
+    if not isinstance(value, list) or len(value) != 2:
+        raise BadField("cautions", "has something that is no pair of numbers: kept, asked about")
+    kept, asked = [whole({"cautions": one}, "cautions") for one in value]
+    if kept > asked:
+        raise BadField("cautions", f"has {kept} kept of {asked}")
+    return Share(kept, asked)
 
 
 def _violations(record: dict[str, Any]) -> tuple[Violated, ...]:

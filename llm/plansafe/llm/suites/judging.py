@@ -9,6 +9,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.confidences import of_steps, stated
 from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.metrics.cautions import cautions
 from plansafe.llm.metrics.intention import safety_intention
 from plansafe.llm.metrics.judged import Judged, judged, unread
 from plansafe.llm.metrics.records import Prediction
@@ -69,6 +70,7 @@ def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> Judged
     label, paper, end = _published(task, read.plan)
     plan = "".join([f"{step.text}\n" for step in read.steps])
     found = judged(prediction, report, label, taxonomy, paper, end)
+    found = replace(found, cautions=cautions(report, task.moments))
     if task.despite is not None:
         found = replace(found, intention=safety_intention(task.checker, read.plan))
     return JudgedPlan(found, plan, *_rouge(plan, task.reference), report.headline.value)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from plansafe.llm.metrics.confidence import by_prompt, pairs
 from plansafe.llm.metrics.judged import Judged, Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
+from plansafe.llm.metrics.safety_recall import safety_recall
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
 from plansafe.llm.metrics.violations import by_rule, count
-from plansafe.llm.suites.figures import SAFEPLAN, WAYS
+from plansafe.llm.suites.figures import RECALLS, SAFEPLAN, WAYS
 from plansafe.llm.suites.judging import safeplan_taxonomy
 from plansafe.llm.suites.report import (
     Bar,
@@ -38,7 +39,7 @@ def safeplan_report(
     apart = [one for row in rows for one in _by_prompt(row)]
     found = {one.model: estimates(one.scores, SAFEPLAN, seed) for one in apart}
     sections = [
-        Section("SafePlan-Bench", (_safety(found), _success(found), _violations(apart))),
+        Section("SafePlan-Bench", (_safety(found), _success(found), _violations(apart), _cautions(apart, found))),
         Section("Stated confidence (appendix A)", _confidence(rows)),
         *[_model(one, found[one.model], alone=len(apart) == 1) for one in apart],
         Section("Cost", costs(rows)),
@@ -97,6 +98,20 @@ def _violations(rows: Sequence[ModelScores]) -> Table:
     columns = ("model", "process", "termination", "other", "in all", "plans with more than are listed")
     note = "Other: rules about the whole trace and obligations, which the paper's two definitions do not have."
     return Table("Violations (figure 6)", columns, tuple(body), note)
+
+
+def _cautions(rows: Sequence[ModelScores], found: dict[str, Estimates]) -> Table:
+    body = []
+    for one in rows:
+        figures, kept = found[one.model], safety_recall(_judged(one)).kept
+        shares = [with_error(figures[f"recall-{name}"]) for name, *_ in RECALLS]
+        broken = (kept.pre.complement.hits, kept.post.complement.hits, kept.any)
+        body.append((one.model, with_error(figures["safe-success"]), *shares, *[str(number) for number in broken]))
+    columns = ("model", "SSR", "recall", "pre", "post", "broken, pre", "broken, post", "broken, moment not known")
+    note = "SSR: goal reached and safe. Recall: of the rules that plans brought into play, those that they kept. Pre: "
+    note += "what had to be so before a step; post: right after a step, or by the end. Rules about all states name no "
+    note += "moment, and are in no recall."
+    return Table("Pre- and post-cautions (IS-Bench)", columns, tuple(body), note)
 
 
 def _confidence(rows: Sequence[ModelScores]) -> tuple[Table, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import Asked, asked_of
+from plansafe.llm.metrics.cautions import Caution, moments_of
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.models.request import canonical
 from plansafe.verifier.api import Checker
@@ -73,6 +74,11 @@ class BenchTask:
         """The names that formulas may use."""
         task = self.checker.engine.task
         return frozenset([one.name for one, _ in zip(task.predicates, task.static, strict=False)])
+
+    @cached_property
+    def moments(self) -> Mapping[str, Caution]:
+        """When each of its rules asks for care."""
+        return moments_of(self.checker)
 
     @property
     def planned(self) -> bool:
