@@ -59,6 +59,7 @@ _LAZY = {
     "verify-certificate": "check a proof that a plan is safe",
     "bench": "benchmarks of language models, and two runs compared",
     "score": "score outputs of models that were made elsewhere",
+    "align": "train a language model on verdicts",
     "models": "which language models can be asked",
     "ask": "one question to a language model",
 }

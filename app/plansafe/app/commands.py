@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.aligning import app as align
 from plansafe.app.benching import app as bench
 from plansafe.app.benching import score
 from plansafe.app.checking import Settings
@@ -92,6 +93,7 @@ app.command("models")(models)
 app.command("plan")(plan)
 app.command("formalise")(formalise)
 app.command("verify-certificate")(verify_certificate)
+app.add_typer(align, name="align")
 app.add_typer(bench, name="bench")
 app.add_typer(domains, name="domains")
 scenarios.command("new", short_help="Let a language model propose scenarios; keep what passes the checks.")(new)

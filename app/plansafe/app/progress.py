@@ -31,7 +31,11 @@ class Progress:
 
     def step(self) -> None:
         """One more is done."""
-        self._done += 1
+        self.at(self._done + 1)
+
+    def at(self, done: int, note: str = "") -> None:
+        """So many are done; ``note`` is shown behind the bar."""
+        self._done = done
         if not self._enabled:
             return
         now = time.monotonic()
@@ -41,6 +45,8 @@ class Progress:
         filled = _COLUMNS * self._done // self._total
         bar = "#" * filled + "." * (_COLUMNS - filled)
         self._stream.write(f"\r[{bar}] {self._done}/{self._total}")
+        if note:
+            self._stream.write(f" {note}\x1b[K")
         self._stream.flush()
         self._drawn = True
 

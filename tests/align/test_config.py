@@ -1,0 +1,160 @@
+"""The configuration of a training run: what is taken, and what is said of what is not, with its place."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from plansafe.align.config import KEYS, BadConfig, Config, changed, config_of, read_config
+
+USUAL = 'model = "hf/base"\ndata = "pairs.jsonl"\noutput = "run"\nmethod = "simpo"\n'
+
+
+def _read(folder: Path, text: str, name: str = "run.toml") -> Config:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return read_config(str(path))
+
+
+def _wrong(folder: Path, text: str, name: str = "run.toml") -> list[tuple[str, str, str | None]]:
+    """Code and message of what is said, with the text at the place."""
+    with pytest.raises(BadConfig) as raised:
+        _read(folder, text, name)
+    found = []
+    for one in raised.value.diagnostics:
+        span = one.labels[0].span if one.labels else None
+        at = raised.value.source.text[span.start : span.end] if span is not None else ""
+        found.append((at, one.message, one.help))
+        assert one.code in ("SC660", "SC001")
+    return found
+
+
+def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("yaml", reason="YAML needs pyyaml")
+    toml = _read(tmp_path, USUAL + "lambda = 0.3\nlr = 1e-5\nbs = 2\ngradient_checkpointing = true\nlora_alpha = 32\n")
+    yaml = _read(
+        tmp_path,
+        "model: hf/base\ndata: [pairs.jsonl]\noutput: run\nmethod: simpo\nlambda: 0.3\nlr: 1.0e-5\nbs: 2\n"
+        "gradient_checkpointing: true\nlora_alpha: 32\n",
+        "run.yaml",
+    )
+    assert toml == yaml and toml.factor == 0.3 and toml.lora_alpha == 32.0 and toml.gradient_checkpointing
+    assert toml.model == f"hf/{tmp_path}/base" and toml.data == (f"{tmp_path}/pairs.jsonl",)
+
+
+def test_the_names_of_the_papers_table_4_are_keys() -> None:
+    table = ("lr", "bs", "gradient_accumulation_steps", "max_steps", "beta", "gamma_beta_ratio", "sft_weight")
+    assert {*table, "lora_r", "lora_alpha", "lambda"} <= set(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "said", "help"),
+    [
+        ("lamda = 0.5", "lamda", "is not a key", "did you mean `lambda`?"),
+        ("learning_rate = 0.5", "learning_rate", "is not a key", "did you mean `lr`?"),
+        ("zzz = 0.5", "zzz", "is not a key", "keys are: model,"),
+        ('lr = "1e-5"', "lr", "wants a number above 0", "1.0e-5"),
+        ("lr = 0", "lr", "wants a number above 0", None),
+        ("lr = nan", "lr", "wants a number above 0", None),
+        ("beta = -1", "beta", "wants a number above 0", None),
+        ("bs = 2.0", "bs", "wants a whole number from 1", None),
+        ("bs = true", "bs", "wants a whole number from 1", None),
+        ("max_steps = 0", "max_steps", "wants a whole number from 1", None),
+        ("warmup_ratio = 1.5", "warmup_ratio", "from 0 to 1", None),
+        ('dtype = "float16"', "dtype", "is one of float32, bfloat16", "did you mean"),
+        ("permute_labels = 1", "permute_labels", "wants true or false", None),
+        ('normaliser = "token"', "normaliser", "is one of tokens, weights", "did you mean `tokens`?"),
+        ("[lambda]\nx = 1", "lambda", "wants a number", None),
+    ],
+)
+def test_mistakes_have_a_place_and_a_way_out(tmp_path: Path, line: str, at: str, said: str, help: str | None) -> None:
+    (found,) = _wrong(tmp_path, USUAL + line + "\n")
+    assert found[0] == at and said in found[1] and (help is None or help in (found[2] or ""))
+
+
+def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
+    assert len(_wrong(tmp_path, USUAL + "lamda = 1\nbs = 0\nseed = -1\n")) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run.toml", "model = \n", "is not TOML"),
+        ("run.toml", USUAL + 'model = "hf/x"\n', "is not TOML"),
+        ("run.toml", "model = " + "[" * 20_000, "is not TOML"),
+        ("run.toml", 'model = "hf/x"\n', "does not say `data` and `output` and `method`"),
+        ("run.toml", "model = 3\n", "`model` wants a text"),
+        ("run.toml", 'model = "openai/gpt"\n', "no weights that can be trained"),
+        ("run.toml", "data = []\n", "wants from 1"),
+        ("run.yaml", "lr: 1\nlr: 2\n", "`lr` stands there twice"),
+        ("run.yaml", "a: [", "is not YAML"),
+        ("run.yaml", "- 1\n", "holds no keys"),
+        ("run.yaml", "", "holds no keys"),
+        ("run.yaml", "lr: !!python/object/apply:os.system ['true']\n", "`lr` wants a number"),
+        ("run.yaml", "lr: 1e-5\n", "`lr` wants a number"),
+        ("run.yaml", "a: " + "[" * 5000, "is not YAML"),
+        ("run.yaml", "lr: &x {a: 1}\nbs: *x\n", "`lr` wants a number"),
+    ],
+)
+def test_what_is_no_configuration(tmp_path: Path, name: str, text: str, said: str) -> None:
+    if name.endswith("yaml"):
+        pytest.importorskip("yaml", reason="YAML needs pyyaml")
+    assert said in " ".join([message for _, message, _ in _wrong(tmp_path, text, name)])
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig) as raised:
+        read_config(str(tmp_path / "none.toml"))
+    assert raised.value.diagnostics[0].code == "SC001"
+    assert "longer than" in _wrong(tmp_path, "#" * (1 << 20) + "\n")[0][1]
+
+
+def test_overrides_come_before_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(USUAL + "lambda = 0.3\n", encoding="utf-8")
+    found = read_config(str(path), {"lambda": "1", "method": "safe-align", "output": '"there"', "seed": "7"})
+    assert (found.factor, found.method, found.output, found.seed) == (1.0, "safe-align", "there", 7)
+    with pytest.raises(BadConfig, match="is not a key"):
+        read_config(str(path), {"lamda": "1"})
+
+
+def test_a_configuration_is_said_and_built_again(tmp_path: Path) -> None:
+    one = _read(tmp_path, USUAL)
+    assert set(one.said()) == set(KEYS)
+    assert changed(one) == one and changed(one, factor=0.0, method="safe-align").factor == 0.0
+    with pytest.raises(BadConfig):
+        changed(one, bs=0)
+    assert changed(one, method="dpo").sharpness == 0.1 and one.sharpness == 2.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.bs = 3  # type: ignore[misc]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the table of letters is made at the first draw
+@given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=10), VALUES, max_size=6))
+def test_any_table_is_taken_or_refused(table: dict[str, object]) -> None:
+    try:
+        assert isinstance(config_of(table), Config)
+    except BadConfig as error:
+        assert error.diagnostics
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=200))
+def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for name in ("any.toml", "any.yaml"):
+        path = folder / name
+        path.write_bytes(text.encode("utf-8", "replace"))
+        with pytest.raises(BadConfig):
+            read_config(str(path))
