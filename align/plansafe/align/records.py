@@ -307,7 +307,7 @@ def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
 
 def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
     number = 0
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(lines_of(path), 1):
         try:
             yield build(read_line(line))
         except BadField as error:
@@ -316,7 +316,8 @@ def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
         raise bad_records(path, None, "it is empty")
 
 
-def _lines(path: str) -> Iterator[bytes]:
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a file without their newlines, within bounds. Raises :class:`BadRecords`."""
     try:
         handle = os.open(path, _OPEN)
     except (OSError, ValueError) as error:

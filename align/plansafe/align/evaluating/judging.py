@@ -21,6 +21,24 @@ from plansafe.llm.suites.task import steps_of
 from plansafe.verifier.diagnose.labels import SUCCESS
 
 Record = Mapping[str, Any]
+FIELDS = (
+    *(
+        "id",
+        "origin",
+        "family",
+        "world",
+        "split",
+        "shift",
+        "answer",
+        "finish",
+        "reading",
+        "refused",
+        "plan",
+        "reference",
+    ),
+    *("headline", "judged", "rouge", "rouge_score", "choices", "end", "cost", "cpu_s"),
+)
+"""What a record has."""
 _LONGEST_ANSWER = 20_000
 """Characters of an answer that a record keeps."""
 
@@ -79,7 +97,8 @@ class Evaluated:
         """The plan as it was judged. Raises :class:`~plansafe.llm.metrics.fields.BadField`."""
         record = self.record
         text = "".join([f"{step}\n" for step in record["plan"]]) if record["plan"] else None
-        return JudgedPlan(judged_of(record["judged"]), text, record["rouge"], record["rouge_score"], record["headline"])
+        judged = replace(judged_of(record["judged"]), sample=self._sample)
+        return JudgedPlan(judged, text, record["rouge"], record["rouge_score"], record["headline"])
 
     @property
     def judged(self) -> Judged:

@@ -34,7 +34,7 @@ class Evaluation(NamedTuple):
     def method(self) -> Method:
         """What was evaluated."""
         said = self.header["method"]
-        return Method(said["name"], said["factor"], said["seed"])
+        return Method(str(said["name"]), said["factor"], said["seed"])
 
     @property
     def evaluated(self) -> list[Evaluated]:

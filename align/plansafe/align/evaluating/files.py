@@ -1,0 +1,120 @@
+"""Files of an evaluation: sets of tasks as JSON lines, and runs that are read again.
+
+A set of tasks is a file for SFT (its plans are the references), or lines of ``origin``, ``family``, ``world`` and, as
+far as given, ``id``, ``prompt``, ``reference``, ``split`` and ``shift``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from plansafe.align.evaluating.comparing import Group, violations
+from plansafe.align.evaluating.figures import FIGURES
+from plansafe.align.evaluating.judging import FIELDS
+from plansafe.align.evaluating.running import SUITE, VERSION, Evaluation
+from plansafe.align.evaluating.tasks import SHIFTS, EvalTask, Shift, of_sft
+from plansafe.align.records import MOST_LINE_BYTES, MOST_PROMPT, bad_records, lines_of, read_sft
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.bench.run_file import BadRun, read_run
+from plansafe.llm.metrics.fields import BadField, only, read_line, text
+
+_OF_TASKS = ("version", "id", "origin", "family", "world", "prompt", "reference", "split", "shift")
+MOST_TASKS = 100_000
+
+
+def read_tasks(path: str, shift: Shift = "in") -> tuple[EvalTask, ...]:
+    """The tasks of a file, each once; ``shift`` is that of lines that say none.
+
+    Raises :class:`~plansafe.align.records.BadRecords`.
+    """
+    first = next(lines_of(path), b"")
+    try:
+        for_sft = "completion" in read_line(first)
+    except BadField as error:
+        raise bad_records(path, 1, str(error)) from None
+    found: dict[str, EvalTask] = {}
+    for task in of_sft(read_sft(path), shift) if for_sft else _tasks(path, shift):
+        if task.id in found:
+            raise bad_records(path, None, f"two tasks are called {task.id[:80]!a}")
+        if len(found) == MOST_TASKS:
+            raise bad_records(path, None, f"it has more than {MOST_TASKS:,} tasks")
+        found[task.id] = task
+    if not found:
+        raise bad_records(path, None, "it has no task")
+    return tuple(found.values())
+
+
+def _tasks(path: str, shift: Shift) -> Iterator[EvalTask]:
+    for number, line in enumerate(lines_of(path), 1):
+        try:
+            yield _task(read_line(line), shift)
+        except BadField as error:
+            raise bad_records(path, number, str(error)) from None
+
+
+def _task(record: Mapping[str, Any], shift: Shift) -> EvalTask:
+    only(record, _OF_TASKS)
+    origin = text(record, "origin")
+    said = text(record, "shift", shift)
+    kind = next((one for one in SHIFTS if one == said), None)
+    if kind is None:
+        raise BadField("shift", f"is none of {', '.join(SHIFTS)}")
+    return EvalTask(
+        text(record, "id", "") or origin,
+        origin,
+        text(record, "family"),
+        text(record, "world"),
+        text(record, "split", "test"),
+        kind,
+        text(record, "prompt", "", MOST_PROMPT),
+        text(record, "reference", "", MOST_LINE_BYTES),
+    )
+
+
+def read_evaluation(path: str) -> Evaluation:
+    """A run of an evaluation, whole or not. Raises :class:`~plansafe.llm.bench.run_file.BadRun`."""
+    header, records = read_run(path)
+    if header.get("suite") != SUITE or header.get("suite_version") != VERSION:
+        raise _bad(path, "it is no run of `safecheck align eval`, or of another version")
+    run = Evaluation(header, records)
+    if not records:
+        raise _bad(path, "it has no records yet")
+    try:
+        _check(run)
+    except (BadField, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise _bad(path, f"a record lacks what its tables are made of ({type(error).__name__})") from error
+    return run
+
+
+def _check(run: Evaluation) -> None:
+    """Whoever wrote the file: what does not carry the tables is refused before they are made."""
+    method = run.method
+    numbers = (method.factor, method.seed)
+    if not all([one is None or (isinstance(one, int | float) and isfinite(one)) for one in numbers]):
+        raise ValueError("lambda and seed are numbers")
+    if not isinstance(run.header["tasks"]["sha256"], str) or not isinstance(run.header["tasks"]["count"], int):
+        raise TypeError("the tasks have a number and an address")
+    if len({record["id"] for record in run.records}) != len(run.records):
+        raise ValueError("two records are about the same task")
+    found = run.evaluated
+    for one in found:
+        if sorted(one.record) != sorted(FIELDS):
+            raise ValueError("a record has other fields")
+        texts = [one.record[name] for name in ("origin", "family", "world", "split", "shift", "finish", "reading")]
+        if not all(
+            [isinstance(text, str) for text in (*texts, *one.record["plan"], *one.record["reference"], one.error)]
+        ):
+            raise TypeError("names are texts")
+        if not isinstance(one.record["cpu_s"] + one.record["cost"]["completion_tokens"], int | float):
+            raise TypeError("costs are numbers")
+    for figure in FIGURES:
+        sum([point.part + point.whole for point in figure.points(found)])
+    violations([Group([run])])
+
+
+def _bad(path: str, reason: str) -> BadRun:
+    message = f"the run cannot be read or written: {path}: {reason}"
+    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/align-evaluation.md says what a run's file is"))

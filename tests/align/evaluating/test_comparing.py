@@ -1,0 +1,239 @@
+"""Runs side by side: pooled seeds, tables, paired differences, plots; and files that are refused."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from plansafe.align.evaluating.comparing import beside, comparison, grouped, over_lambda
+from plansafe.align.evaluating.drawing import Series, Value, bars, curves
+from plansafe.align.evaluating.figures import BY_NAME
+from plansafe.align.evaluating.files import read_evaluation, read_tasks
+from plansafe.align.evaluating.plots import plots
+from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.tasks import EvalTask
+from plansafe.align.evaluating.writers import Mock
+from plansafe.align.records import BadRecords, SftLine, json_of
+from plansafe.app.align_eval import evaluation, tables
+from plansafe.llm.bench.run_file import BadRun
+from plansafe.llm.suites.markdown import markdown
+
+TASKS = (
+    EvalTask("stew-0", "drawn:stew/0/0", "stew", "household"),
+    EvalTask("stew-1", "drawn:stew/1/0", "stew", "household"),
+    EvalTask("tidy-0", "drawn:tidy/0/0", "tidy", "household", shift="family"),
+    EvalTask("wash-up-0", "drawn:wash-up/0/0", "wash-up", "household", shift="family"),
+)
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Evaluation]:
+    return {kind: evaluate(Mock(kind), TASKS) for kind in ("planner", "unsafe", "empty")}
+
+
+def _as(run: Evaluation, name: str, factor: float | None = None, seed: int | None = None) -> Evaluation:
+    return run._replace(header={**run.header, "method": Method(name, factor, seed)._asdict()})
+
+
+def test_seeds_of_a_method_are_pooled_and_each_counts_once(runs: dict[str, Evaluation]) -> None:
+    groups = grouped([_as(runs["unsafe"], "a", 0.5, 1), _as(runs["planner"], "b"), _as(runs["planner"], "a", 0.5, 0)])
+    assert [(group.name, len(group.found)) for group in groups] == [("a, lambda 0.5", 8), ("b", 4)]
+    assert [one.judged.sample for one in groups[0].found] == [0] * 4 + [1] * 4
+    with pytest.raises(ValueError, match="same seed"):
+        grouped([_as(runs["planner"], "a", 0.5, 0), _as(runs["unsafe"], "a", 0.5, 0)])
+
+
+def test_a_method_beside_another_by_hand(runs: dict[str, Evaluation]) -> None:
+    unsafe, planner = grouped([_as(runs["unsafe"], "unsafe"), _as(runs["planner"], "planner")])
+    found = beside(BY_NAME["safe-goal"], unsafe, planner)
+    assert (found.first, found.second, found.difference) == (0.5, 1.0, 0.5)  # both stews leave the stove on
+    assert found.low is not None and found.high is not None and found.low >= 0.0 and found.high <= 1.0
+    assert found.p == 0.5  # two tasks differ, both the same way: 2 of 4 sign vectors
+    assert found.p_families == 1.0  # one family differs
+    back = beside(BY_NAME["safe-goal"], planner, unsafe)
+    assert (back.difference, back.p) == (-0.5, 0.5)
+    same = beside(BY_NAME["safe-goal"], planner, planner)
+    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, None)
+    success = beside(BY_NAME["safer-at-goal"], *grouped([_as(runs["empty"], "empty"), runs["planner"]]))
+    assert (success.first, success.second, success.difference, success.p) == (None, 1.0, None, None)
+
+
+def test_only_the_tasks_of_both_are_compared(runs: dict[str, Evaluation]) -> None:
+    half = runs["planner"]._replace(records=runs["planner"].records[2:])
+    found = beside(BY_NAME["safe-goal"], *grouped([_as(runs["unsafe"], "unsafe"), _as(half, "half")]))
+    assert (found.first, found.second) == (1.0, 1.0)
+
+
+def test_the_report_has_the_papers_tables_and_figures(runs: dict[str, Evaluation]) -> None:
+    some = [
+        _as(runs["unsafe"], "sft"),
+        _as(runs["unsafe"], "safe-align", 0.0),
+        _as(runs["planner"], "safe-align", 0.5),
+        _as(runs["empty"], "safe-align", 1.0),
+    ]
+    text = markdown(comparison(some))
+    for title in (
+        "Table 1: drawn households",
+        "Table 2: ablation",
+        "Figure 6: violations by when they happen",
+        "Figure 6: violations by category of hazard",
+        "Figure 7: safe-align over lambda",
+        "safe-align, lambda 0.5 beside sft",
+        "Training did not see: nothing",
+        "Training did not see: the family",
+        "Error classes of SAFEL",
+    ):
+        assert title in text, title
+    assert "| sft | 4 | 50.0 %" in text
+    assert "| 1 | 0.0 %" in text and "| n/a |" in text  # lambda 1 finishes nothing: SafeR@S of it is n/a
+    assert list(over_lambda(grouped(some))) == ["safe-align"]
+    drawn = plots(grouped(some))
+    assert sorted(drawn) == ["figure-6-categories", "figure-6-moments", "figure-7", "methods"]
+    for svg in drawn.values():
+        assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    with pytest.raises(ValueError, match="no run is of the method nobody"):
+        comparison(some, "nobody")
+    with pytest.raises(ValueError, match="no runs"):
+        comparison([])
+
+
+def _marks(svg: str, tag: str) -> list[Any]:
+    return list(ElementTree.fromstring(svg).iter(f"{{http://www.w3.org/2000/svg}}{tag}"))
+
+
+def test_bars_are_as_high_as_their_values_and_text_is_escaped() -> None:
+    svg = bars("<b>&", ["one", "two"], [Series("<script>", (Value(0.5, 0.25, 1.0), Value(None)))], percent=True)
+    assert "<script>" not in svg and "&lt;script&gt;" in svg
+    drawn = [one for one in _marks(svg, "rect") if float(one.get("width")) > 11 and one.get("fill") != "#fff"]
+    axis = [float(one.get("y1")) for one in _marks(svg, "line") if one.get("stroke") == "#ddd"]
+    assert len(drawn) == 1
+    assert float(drawn[0].get("height")) == pytest.approx((max(axis) - min(axis)) / 2, abs=0.1)
+
+
+@pytest.mark.parametrize("largest", [0, 1, 4, 5, 6, 23, 26, 101, 999, 12345])
+def test_the_axis_holds_every_count(largest: int) -> None:
+    svg = bars("t", ["one"], [Series("s", (Value(float(largest)),))], percent=False)
+    labels = [one.text for one in _marks(svg, "text") if one.get("text-anchor") == "end"]
+    top = max([float(label) for label in labels])
+    assert largest <= top <= max(5, 2.5 * largest)
+
+
+def test_a_curve_has_a_gap_where_nothing_applies() -> None:
+    some = Series("s", (Value(0.1), Value(None), Value(0.3), Value(0.4)))
+    svg = curves("t", "x", [0.0, 0.25, 0.5, 1.0], [some], percent=True)
+    assert len(_marks(svg, "circle")) == 3
+    assert len([one for one in _marks(svg, "line") if one.get("stroke-width") == "2"]) == 1
+
+
+# -- files and commands -----------------------------------------------------------------------------------------------
+
+
+def _commands() -> typer.Typer:
+    app = typer.Typer()
+    app.command("eval")(evaluation)
+    app.command("tables")(tables)
+    return app
+
+
+def _call(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(_commands(), [str(one) for one in arguments])
+    return done.exit_code, done.output + (done.stderr or "")
+
+
+def _tasks_file(path: Path) -> Path:
+    lines = [
+        {"id": task.id, "origin": task.origin, "family": task.family, "world": task.world, "shift": task.shift}
+        for task in TASKS
+    ]
+    path.write_text("".join([json.dumps(line) + "\n" for line in lines]), encoding="utf-8")
+    return path
+
+
+def test_from_tasks_to_tables_by_commands(tmp_path: Path) -> None:
+    tasks = _tasks_file(tmp_path / "tasks.jsonl")
+    assert read_tasks(str(tasks)) == TASKS
+    for kind in ("planner", "empty"):
+        code, text = _call("eval", tasks, "-m", f"mock/{kind}", "-o", tmp_path / f"{kind}.jsonl")
+        assert code == 0, text
+        assert (tmp_path / f"{kind}.md").exists() and (tmp_path / f"{kind}.html").exists()
+    before = (tmp_path / "planner.jsonl").read_bytes()
+    assert _call("eval", tasks, "-m", "mock/planner", "-o", tmp_path / "planner.jsonl")[0] == 0
+    assert (tmp_path / "planner.jsonl").read_bytes() == before
+    code, text = _call(
+        "tables", tmp_path / "empty.jsonl", tmp_path / "planner.jsonl", "-o", tmp_path / "all.md", "--by", "family"
+    )
+    assert code == 0, text
+    assert "mock/planner" in text
+    assert "mock/planner beside mock/empty" in (tmp_path / "all.md").read_text(encoding="utf-8")
+    assert (tmp_path / "all-figure-6-moments.svg").exists()
+    code, text = _call("tables", tmp_path / "empty.jsonl", "--against", "nobody")
+    assert code == 2 and "no run is of the method nobody" in text
+
+
+def test_lines_for_sft_are_tasks(tmp_path: Path) -> None:
+    line = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "Go.\nPlan:\n", "(wait)\n", "plan")
+    path = tmp_path / "sft.jsonl"
+    path.write_text(json_of(line) + "\n" + json_of(line) + "\n", encoding="utf-8")
+    (found,) = read_tasks(str(path), "world")
+    assert (found.id, found.shift, found.prompt, found.reference) == ("stew-0/0", "world", "Go.\nPlan:\n", "(wait)\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"origin":"drawn:stew/0/0","family":"stew"}', "`world` is missing"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is no field"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is none of"),
+        ("[]", "no JSON object"),
+        ("", "is empty"),
+    ],
+)
+def test_a_set_of_tasks_that_does_not_fit_is_refused_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(f"{line}\n" if line else "", encoding="utf-8")
+    with pytest.raises(BadRecords):
+        read_tasks(str(path))
+    code, text = _call("eval", path, "-m", "mock/empty", "-o", tmp_path / "run.jsonl")
+    assert code == 2 and (said in text or "no JSON" in text)
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_an_origin_that_names_no_task_and_a_model_elsewhere_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text('{"origin":"drawn:nothing/0/0","family":"x","world":"household"}\n', encoding="utf-8")
+    code, text = _call("eval", path, "-m", "mock/empty", "-o", tmp_path / "run.jsonl")
+    assert code == 2 and "nothing" in text
+    for model in ("openai/x", "mock/oracle", "x"):
+        code, text = _call("eval", _tasks_file(path), "-m", model, "-o", tmp_path / "run.jsonl")
+        assert code == 2 and model.partition("/")[0] in text
+    code, text = _call("eval", path, "-m", "mock/empty", "-o", tmp_path / "run.jsonl", "--split", "train")
+    assert code == 2 and "there are: test" in text
+
+
+def test_a_run_that_carries_no_tables_is_refused(tmp_path: Path) -> None:
+    whole = tmp_path / "run.jsonl"
+    evaluate(Mock("planner"), TASKS[:1], output=str(whole))
+    assert read_evaluation(str(whole)).records
+    header, record = [json.loads(line) for line in whole.read_text(encoding="utf-8").splitlines()]
+    broken: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({**header, "suite": "planning"}, record),
+        ({**header, "method": None}, record),
+        ({**header, "method": {"name": "a", "factor": "x", "seed": None}}, record),
+        (header, {**record, "judged": {}}),
+        (header, {**record, "rouge": "much"}),
+        (header, {**record, "plan": [1]}),
+        (header, {**record, "choices": [[1]]}),
+        *[(header, {key: value for key, value in record.items() if key != gone}) for gone in record if gone != "id"],
+    ]
+    for first, second in broken:
+        path = tmp_path / "broken.jsonl"
+        path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n", encoding="utf-8")
+        with pytest.raises(BadRun):
+            read_evaluation(str(path))
+    assert _call("tables", tmp_path / "absent.jsonl")[0] == 2
