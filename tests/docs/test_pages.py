@@ -26,6 +26,7 @@ RUN = (
     "docs/loose-text.md",
     "docs/models.md",
     "docs/metrics.md",
+    "docs/align-evaluation.md",
     "docs/benchmarks.md",
     "docs/files.md",
     "docs/planning.md",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from plansafe.app.align_eval import evaluation, tables
 from plansafe.app.align_pack import pack, unpack
 from plansafe.app.progress import Progress as Bar
 from plansafe.app.progress import tell
@@ -26,6 +27,8 @@ app = typer.Typer(
 )
 app.command("pack")(pack)
 app.command("unpack")(unpack)
+app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
+app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
 
 _UNFINISHED = 3
 _NAMED = 10
