@@ -52,11 +52,13 @@ class Folder:
         self._said = {"kind": "training", "version": VERSION, **identity}
         self.sha256 = hashlib.sha256(canonical(self._said).encode("ascii")).hexdigest()
         self._lock = -1
+        self._new = False
 
     def __enter__(self) -> Self:
         if not self.first:
             return self
         try:
+            self._new = not os.path.exists(self.path)
             os.makedirs(os.path.join(self.path, CHECKPOINTS), exist_ok=True)
             self._lock = os.open(os.path.join(self.path, LOCK), os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
@@ -69,10 +71,15 @@ class Folder:
         return self
 
     def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
+        if self._lock < 0:
+            return
+        if kind is not None and self._new and set(os.listdir(self.path)) <= {RUN, LOCK, CHECKPOINTS}:
+            with suppress(OSError):  # a folder that was made for what then could not be begun
+                os.rmdir(self.at(CHECKPOINTS))
+                shutil.rmtree(self.path)
+        os.close(self._lock)
 
     def at(self, name: str) -> str:
         """The path of something in the folder."""
