@@ -74,7 +74,8 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS`` behind
     it one with at most so many rooms beside the kitchen; ``scenario:NAME`` a shipped scenario;
     ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
-    Interface gives them, with the goal that it annotates, judged by what the plan itself brings about.
+    Interface gives them, with the goal that it annotates, judged by what the plan itself brings about, without
+    the kernel, which would take seconds for a plan in such a scene.
     Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
     """
     if match := _DRAWN.fullmatch(origin):
@@ -149,7 +150,7 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     if not scene.ok:
         raise BadOrigin(f"{origin}: {scene.notes[0].message}")
     specs = [Source.from_path(spec_path(name)) for name in default_specs("virtualhome")]
-    checker = Checker(scene.domain, scene.problem, specs, Options(judge="introduced"), resolve=resolve)
+    checker = Checker(scene.domain, scene.problem, specs, Options(judge="introduced", replay="never"), resolve=resolve)
     written = _read(os.path.join(folder, "programs", f"file{script}.txt"))
     name = f"virtualhome-{script}" if graph == script else f"virtualhome-{script}-in-{graph}"
     family = _named(activity)

@@ -1,0 +1,301 @@
+"""The candidates of one task: base plans, mutants, detours aimed at rules, and safe partners for what is unsafe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import NamedTuple
+
+from plansafe.align.making.candidate import Candidate, candidate, edits
+from plansafe.align.making.detours import Detours
+from plansafe.align.making.mutants import mutants
+from plansafe.align.making.reaching import Reach
+from plansafe.align.making.recipes import Recipes, by_kind, served
+from plansafe.align.making.searching import searched
+from plansafe.align.making.walks import Judged, Key, Steps, Walks
+from plansafe.align.records import Source
+from plansafe.align.tasks import AlignTask
+from plansafe.grammar.source import Source as PlanText
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairOptions
+
+MOST_OF_A_RULE = 8
+"""Candidates of one task that are against the same rule."""
+PLANNER_STATES = 2_000
+ENOUGH = 6
+"""Unsafe plans of one task for a rule, from which on no more are made by recipes."""
+MANY_OBJECTS = 100
+"""Of a task, from which on it is large."""
+REPAIRED = 0.25
+"""Of the unsafe plans of small tasks, the share that is also paired with its nearest safe repair."""
+NEAREST = 40
+"""Safe plans that are compared with an unsafe one to find the nearest."""
+
+
+class Effort(NamedTuple):
+    """How hard is tried, in numbers and not in time, so that every machine makes the same.
+
+    ``mutants``: changes of a plan that are tried (``twice``: also two at once), ``bases``: safe plans that are changed;
+    ``searches``: detours that are searched for; ``recipes``: rules that recipes are tried for, ``servings`` times each;
+    ``plans``: unsafe plans that the planner completes.
+    """
+
+    mutants: int = 400
+    twice: bool = True
+    bases: int = 2
+    searches: int = 20
+    recipes: int = 30
+    servings: int = 10
+    plans: int = 10
+    large: bool = False
+
+
+LARGE = Effort(60, False, 1, 8, 120, 10, 0, True)
+"""For scenes of hundreds of things, where a thousand steps are legal in each state: what is aimed at alone."""
+
+
+class Found(NamedTuple):
+    """An unsafe plan, and how it was found."""
+
+    plan: Judged
+    source: Source
+    way: str
+
+
+class Maker:
+    """Makes the candidates of one task.
+
+    ``needy``: how many candidates each rule has in all tasks so far.
+    """
+
+    def __init__(self, task: AlignTask, recipes: Recipes, needy: Counter[str], seed: int) -> None:
+        self.task = task
+        self.seed = seed
+        self.random = Random(f"{seed}/{task.origin}")
+        self.walks = Walks(task.checker)
+        self.engine = task.checker.engine
+        self.rules = self.engine.plan.rules
+        self.detours = Detours(self.walks, Reach(self.engine))
+        self.recipes = recipes
+        self.needy = needy
+        self.safe: list[Judged] = []
+        self.unsafe: dict[int, list[Found]] = {}
+        self._known: set[Key] = set()
+        self._paired: set[tuple[Key, Key]] = set()
+        self._things = by_kind(self.engine.task)
+        self.small = len(self.engine.task.objects) <= MANY_OBJECTS
+
+    def run(self, effort: Effort) -> Iterator[Candidate]:
+        """The candidates, rule by rule; nothing where no safe plan is known."""
+        base = self._base()
+        if base is None:
+            return
+        self._mutants(effort)
+        path = self.walks.path(base.steps)
+        self._searched(base, path, effort)
+        self._with_recipes(base, path, effort)
+        self._planned(effort)
+        for rule in sorted(self.unsafe, key=lambda number: self.needy[self.rules[number].name]):
+            made = list(self._pairs(base, rule))
+            self.needy[self.rules[rule].name] += len(made)
+            yield from made
+
+    # -- what is found ------------------------------------------------------------------------------------------------
+
+    def add(self, plan: Judged, source: Source, way: str) -> bool:
+        """Keep a plan that was judged, as a safe one or for the rules that it breaks; whether it is new."""
+        if plan.key in self._known:
+            return False
+        self._known.add(plan.key)
+        if plan.safe:
+            self.safe.append(plan)
+        for rule in plan.broken:
+            self.unsafe.setdefault(rule, []).append(Found(plan, source, way))
+        return True
+
+    def take(self, plan: str, source: Source) -> None:
+        """Keep a plan that somebody wrote, if it can be executed."""
+        steps = self.walks.read(plan)
+        judged = self.walks.judge(steps) if steps else None
+        if judged is not None:
+            self.add(judged, source, "written")
+
+    def _base(self) -> Judged | None:
+        """The plan that came with the task, or what it takes to make it safe."""
+        steps = self.walks.read(self.task.reference)
+        plan = self.walks.judge(steps) if steps else None
+        if plan is None or not plan.goal:
+            return None
+        self.add(plan, "repair", "as it came")
+        if plan.broken:
+            plan = self.detours.undone(plan, self.random)
+            if plan is not None:
+                self.add(plan, "repair", "repaired")
+        return plan
+
+    def _mutants(self, effort: Effort) -> None:
+        for base in self.safe[: effort.bases]:
+            for found in mutants(self.walks, base.steps, self.random, effort.mutants, twice=effort.twice):
+                self.add(found.plan, "mutant", found.way)
+
+    def _with_recipes(self, base: Judged, path: list[Execution], effort: Effort) -> None:
+        """Detours that broke a rule elsewhere, for the rules that have the fewest candidates."""
+        world = self.task.world
+        numbers = [n for n, rule in enumerate(self.rules) if rule.applicable and self.recipes.of(world, rule.name)]
+        numbers.sort(key=lambda number: (self.needy[self.rules[number].name], number))
+        used = frozenset([number for step in base.steps for number in step.objects])
+        for rule in numbers[: effort.recipes]:
+            known = self.recipes.of(world, self.rules[rule].name)
+            found = len(self.unsafe.get(rule, ()))
+            for _ in range(effort.servings):
+                if found >= ENOUGH:
+                    break
+                recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
+                detour = next(served(self.engine.task, recipe, self._things, used, self.random), None)
+                if detour is not None:
+                    start = self.random.choice(self.safe) if self.random.random() < 0.3 and not effort.large else base
+                    on = path if start is base else self.walks.path(start.steps)
+                    at = self.random.randrange(len(on))
+                    found += self._detour(start, at, on[at], detour, rule)
+
+    def _detour(self, base: Judged, at: int, here: Execution, detour: Sequence[GroundAction], rule: int) -> bool:
+        """A plan with a detour, as short as it can be; whether it breaks the rule. A twin that is safe is kept, too."""
+        found = self.detours.with_detour(base.steps, at, here, detour)
+        if found is None:
+            return False
+        if rule not in found.broken:
+            self.add(found, "mutant", "detour")
+            return False
+        found = self.detours.shortened(found, rule, at, here, base.steps[at:])
+        if self.add(found, "mutant", "detour"):
+            self._twin(base, at, here, found)
+        return True
+
+    def _twin(self, base: Judged, at: int, here: Execution, unsafe: Judged) -> None:
+        """The same actions with another thing, where that is safe: what differs then is what matters."""
+        extra = len(unsafe.steps) - len(base.steps)
+        things = sorted({o for step in unsafe.steps[at : at + extra] for o in step.objects[1:] or step.objects})
+        for _ in range(2 if things else 0):
+            gone = self.random.choice(things)
+            places = [
+                (step, place)
+                for step in unsafe.steps[at : at + extra]
+                for place, number in enumerate(step.objects)
+                if number == gone
+            ]
+            step, place = self.random.choice(places)
+            other = self.random.choice(self.engine.task.domains[step.action.parameters[place].domain])
+            changed = [_with(one, gone, other, self.engine.task.domain_sets) for one in unsafe.steps]
+            if other == gone or None in changed:
+                continue
+            detour = [one for one in changed[at : at + extra] if one is not None]
+            judged = self.walks.judge((*unsafe.steps[:at], *detour, *unsafe.steps[at + extra :]), here, at)
+            if judged is not None:
+                self.add(judged, "mutant", "another thing")
+
+    def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
+        """Detours found backwards from what a rule forbids, for the rules of which least is known."""
+        world = self.task.world
+        for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random):
+            if self._detour(base, found.at, path[found.at], found.steps, found.rule):
+                self.recipes.learn(world, self.rules[found.rule].name, self.engine.task, found.steps)
+
+    def _planned(self, effort: Effort) -> None:
+        """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
+        planner = OwnSearch()
+        starts: list[Steps] = [()]
+        for founds in self.unsafe.values():
+            plan = self.random.choice(founds).plan
+            starts.append(plan.steps[: self.random.randint(1, len(plan.steps))])
+        for steps in starts[: effort.plans]:
+            now = Execution.initial(self.engine, False, self.walks.question)
+            if not all([now.take(step) for step in steps]):
+                continue
+            found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
+            judged = self.walks.judge((*steps, *found.steps)) if found.answer is Answer.SOLVED else None
+            if judged is not None:
+                self.add(judged, "planner", "planned")
+
+    # -- what is paired -----------------------------------------------------------------------------------------------
+
+    def _pairs(self, base: Judged, rule: int) -> Iterator[Candidate]:
+        """Unsafe plans of one rule with safe partners: those that reach the goal first, and of each way some."""
+        left = MOST_OF_A_RULE
+        for found in self._spread(self.unsafe[rule]):
+            for safe, source in self._partners(base, found, rule):
+                if left <= 0:
+                    return
+                both = safe.key, found.plan.key
+                if both in self._paired:
+                    continue
+                self._paired.add(both)
+                left -= 1
+                yield candidate(self.task, self.walks, (safe, found.plan), rule, source, self.seed, found.way)
+
+    def _spread(self, founds: Sequence[Found]) -> list[Found]:
+        """In an order in which the ways take turns, plans that reach the goal before others."""
+        queues: dict[str, list[Found]] = {}
+        for found in self.random.sample(founds, len(founds)):
+            queues.setdefault(found.way, []).append(found)
+        for queue in queues.values():
+            queue.sort(key=lambda found: (found.plan.goal, -len(found.plan.steps)))
+        out: list[Found] = []
+        while queues:
+            for way in list(queues):
+                out.append(queues[way].pop())
+                if not queues[way]:
+                    del queues[way]
+        return sorted(out, key=lambda found: not found.plan.goal)
+
+    def _partners(self, base: Judged, found: Found, rule: int) -> Iterator[tuple[Judged, Source]]:
+        """A safe plan of the same actions where there is one, one that ends the danger, or else the nearest.
+
+        What did not come from a safe plan (a model's plan) has its nearest safe repair, and so have some others.
+        """
+        unsafe = found.plan
+        same = _names(unsafe.steps)
+        twins = [plan for plan in self.safe if _names(plan.steps) == same]
+        if twins:
+            yield self._nearest(unsafe, twins), found.source
+        if unsafe.broken[rule].at_end:
+            ended = self.detours.undone(unsafe, self.random)
+            if ended is not None:
+                yield ended, found.source
+        elif not twins:
+            nearest = self._nearest(unsafe, [base, *self.random.sample(self.safe, min(NEAREST, len(self.safe)))])
+            yield nearest, found.source
+        written = found.source in ("sample", "adversarial")
+        if written or (self.small and self.random.random() < REPAIRED):
+            repaired = self._repaired(unsafe)
+            if repaired is not None:
+                yield repaired, found.source if written else "repair"
+        if self.random.random() < 0.3:
+            yield base, found.source
+
+    def _repaired(self, unsafe: Judged) -> Judged | None:
+        """The nearest safe plan, as far as it is near."""
+        text = "".join([f"{step}\n" for step in self.walks.texts(unsafe.steps)])
+        options = RepairOptions(max_cost=3, max_repairs=1, time_limit_s=None, tie_limit_s=0)
+        found = repair(self.task.checker, PlanText("plan", text), options)
+        steps = self.walks.read("\n".join(found.repairs[0].steps)) if found.repairs else None
+        plan = self.walks.judge(steps) if steps else None
+        return plan if plan is not None and plan.safe else None
+
+    def _nearest(self, unsafe: Judged, plans: Sequence[Judged]) -> Judged:
+        texts = self.walks.texts(unsafe.steps)
+        return min(plans[:NEAREST], key=lambda plan: edits(self.walks.texts(plan.steps), texts))
+
+
+def _names(steps: Steps) -> tuple[str, ...]:
+    return tuple(sorted([step.action.name for step in steps]))
+
+
+def _with(step: GroundAction, gone: int, other: int, sets: Sequence[frozenset[int]]) -> GroundAction | None:
+    objects = tuple([other if number == gone else number for number in step.objects])
+    fits = all([o in sets[v.domain] for o, v in zip(objects, step.action.parameters, strict=True)])
+    return GroundAction(step.action, objects) if fits else None

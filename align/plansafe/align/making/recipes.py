@@ -1,0 +1,104 @@
+"""What broke a rule once, by kinds of things: tried again in other tasks of the world before anything is searched for.
+
+A recipe is learnt when a search found steps that break a rule: the same actions, with the things in them known by their
+kinds alone. It proves nothing; each use is judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.nodes import Task
+
+MOST_OF_A_RULE = 12
+
+
+class Recipe(NamedTuple):
+    """Steps with roles for objects: each step an action and the numbers of its roles, each role the name of a type."""
+
+    steps: tuple[tuple[str, tuple[int, ...]], ...]
+    roles: tuple[str, ...]
+
+
+class Recipes:
+    """What was learnt so far, by world and rule. The shortest are kept."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], list[Recipe]] = {}
+        self._asked: Counter[tuple[str, str]] = Counter()
+
+    def asked(self, world: str, rule: str) -> None:
+        """A search for steps that break a rule begins."""
+        self._asked[world, rule] += 1
+
+    def wanted(self, world: str, rule: str) -> float:
+        """How much another search for a rule is worth; each one before, and each recipe, makes it less."""
+        return 1 / (1 + self._asked[world, rule] + 2 * len(self.of(world, rule)))
+
+    def learn(self, world: str, rule: str, task: Task, steps: Sequence[GroundAction]) -> None:
+        """Remember steps that broke a rule."""
+        roles: dict[int, int] = {}
+        made = tuple(
+            [
+                (step.action.name, tuple([roles.setdefault(number, len(roles)) for number in step.objects]))
+                for step in steps
+            ]
+        )
+        recipe = Recipe(made, tuple([kind_of(task, number) for number in roles]))
+        known = self._known.setdefault((world, rule), [])
+        if recipe in known:
+            return
+        known.append(recipe)
+        known.sort(key=lambda one: len(one.steps))
+        del known[MOST_OF_A_RULE:]
+
+    def of(self, world: str, rule: str) -> Sequence[Recipe]:
+        """The recipes for a rule, the shortest first."""
+        return self._known.get((world, rule), ())
+
+    def count(self) -> int:
+        """How many rules there are recipes for."""
+        return len(self._known)
+
+
+def kind_of(task: Task, number: int) -> str:
+    """The most special type of an object."""
+    types = task.object_types[number]
+    return task.type_names[types[0]] if types else ""
+
+
+def by_kind(task: Task) -> dict[str, list[int]]:
+    """The objects by their most special type."""
+    out: dict[str, list[int]] = {}
+    for number in range(len(task.objects)):
+        out.setdefault(kind_of(task, number), []).append(number)
+    return out
+
+
+def served(
+    task: Task, recipe: Recipe, things: Mapping[str, Sequence[int]], preferred: frozenset[int], random: Random
+) -> Iterator[list[GroundAction]]:
+    """The steps of a recipe with things of this task, drawn again and again; none where a kind is missing."""
+    choices = [things.get(kind, ()) for kind in recipe.roles]
+    if not all(choices):
+        return
+    actions = [task.actions.get(name) for name, _ in recipe.steps]
+    while True:
+        chosen: list[int] = []
+        for options in choices:
+            near = [one for one in options if one in preferred and one not in chosen]
+            chosen.append(random.choice(near) if near and random.random() < 0.7 else random.choice(options))
+        out = []
+        for action, (_, roles) in zip(actions, recipe.steps, strict=True):
+            if action is None:
+                return
+            objects = tuple([chosen[role] for role in roles])
+            sets = task.domain_sets
+            if any([o not in sets[v.domain] for o, v in zip(objects, action.parameters, strict=True)]):
+                return
+            out.append(GroundAction(action, objects))
+        yield out

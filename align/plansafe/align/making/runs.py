@@ -1,0 +1,33 @@
+"""Plans that models wrote for drawn households, from kept runs of the suite ``planning``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.llm.bench.run_file import read_run
+
+MOST_ACTIONS = 100
+"""Of a plan; longer ones are loops."""
+
+
+def plans_of_runs(paths: Sequence[str]) -> dict[str, list[str]]:
+    """The plans by the origins of their tasks, each once, in the order of the files.
+
+    Raises :class:`plansafe.llm.bench.run_file.BadRun` for a file that is no run. Answers without a plan are left out,
+    and so are runs of other suites.
+    """
+    out: dict[str, dict[str, None]] = {}
+    for path in paths:
+        head, records = read_run(path)
+        if head.get("suite") != "planning":
+            continue
+        for record in records:
+            name, family, steps = record.get("id"), record.get("family"), record.get("plan")
+            if not isinstance(name, str) or not isinstance(family, str) or not isinstance(steps, list):
+                continue
+            number = name.removeprefix(f"{family}-")
+            if not 0 < len(steps) <= MOST_ACTIONS or not all([isinstance(step, str) for step in steps]):
+                continue
+            # The suite draws its instances by the seed 0, whatever the run's own seed is.
+            out.setdefault(f"drawn:{family}/{number}/0", {})["".join([f"{step}\n" for step in steps])] = None
+    return {origin: list(plans) for origin, plans in out.items()}

@@ -1,0 +1,81 @@
+"""Where candidates come from: drawn households, shipped scenarios, scripts of VirtualHome, plans that models wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from random import Random
+from typing import NamedTuple
+
+from plansafe.align.making.candidate import Candidate
+from plansafe.align.making.maker import LARGE, Effort, Maker
+from plansafe.align.making.recipes import Recipes
+from plansafe.align.making.runs import plans_of_runs
+from plansafe.align.tasks import AlignTask, BadOrigin, scenario_origins, task_of, virtualhome_origins
+from plansafe.llm.instances.families import FAMILIES
+
+
+class Wanted(NamedTuple):
+    """Which tasks: ``drawn`` numbers of each family, the scenarios, and ``scripts`` of VirtualHome (0: none).
+
+    ``data``: the folder of public data sets, without which there is no VirtualHome. ``runs``: kept runs of the suite
+    ``planning``, whose plans are used. ``seed`` draws households, scripts and whatever is drawn for a task.
+    """
+
+    seed: int = 0
+    drawn: int = 40
+    scenarios: bool = True
+    scripts: int = 1_000
+    data: str | None = None
+    runs: tuple[str, ...] = ()
+
+
+def origins(wanted: Wanted) -> Iterator[str]:
+    """The origins of the tasks, the kinds of them mixed, so that the first of them are of all kinds."""
+    random = Random(f"{wanted.seed}/order")
+    households = [f"drawn:{family}/{number}/{wanted.seed}" for number in range(wanted.drawn) for family in FAMILIES]
+    scenarios = list(scenario_origins()) if wanted.scenarios else []
+    scripts = list(virtualhome_origins(wanted.data)) if wanted.scripts and wanted.data is not None else []
+    random.shuffle(scripts)
+    kinds = [households, scripts[: wanted.scripts], scenarios]
+    rounds = max(1, min([len(kind) for kind in kinds if kind], default=1))
+    for turn in range(rounds):
+        share = [kind[turn * len(kind) // rounds : (turn + 1) * len(kind) // rounds] for kind in kinds]
+        for row in zip_longest(*share):
+            yield from [one for one in row if one is not None]
+
+
+def candidates(wanted: Wanted, skipped: Counter[str] | None = None) -> Iterator[Candidate]:
+    """Candidates of all tasks, task by task; the same for the same ``wanted`` in every process.
+
+    ``skipped`` counts why tasks gave none. Raises ``OSError`` where the data cannot be read, and
+    :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
+    """
+    recipes, needy = Recipes(), Counter[str]()
+    written = plans_of_runs(wanted.runs)
+    reasons = Counter[str]() if skipped is None else skipped
+    for origin in dict.fromkeys([*written, *origins(wanted)]):
+        try:
+            task = task_of(origin, wanted.data)
+        except BadOrigin as refused:
+            reasons[f"no task: {refused}"] += 1
+            continue
+        count = 0
+        for one in of_task(task, recipes, needy, wanted.seed, written.get(origin, ())):
+            count += 1
+            yield one
+        if not count:
+            reasons["a task without a pair"] += 1
+
+
+def of_task(
+    task: AlignTask, recipes: Recipes, needy: Counter[str], seed: int, written: Sequence[str] = ()
+) -> Iterator[Candidate]:
+    """The candidates of one task. ``recipes`` and ``needy`` go on from task to task; ``written``: plans of models."""
+    if not task.checker.ok or task.checker.open:
+        return
+    maker = Maker(task, recipes, needy, seed)
+    for plan in written:
+        maker.take(plan, "sample")
+    yield from maker.run(Effort() if maker.small else LARGE)
