@@ -3,12 +3,18 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ALIGN := .venv-align
+ALIGN_READY := $(ALIGN)/.ready
+SIZE ?= tiny
+MODEL ?=
+MINUTES ?= 9
+REPRODUCTION ?= build/reproduction/$(SIZE)
 ROOTS := grammar verifier specs domains llm align app
 PYTEST_FLAGS ?= -n auto
 SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
 UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
-.PHONY: help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean
+.PHONY: help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -16,6 +22,8 @@ help:
 	@echo "make fuzz    20,000 mutated inputs, 10,000 answers, the long random comparisons, and tests over whole data sets"
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
+	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
+	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make lock    choose the pinned versions anew"
 
@@ -69,6 +77,24 @@ bench-worlds: setup
 	$(BIN)/python -m compileall -q $(ROOTS) bench
 	$(BIN)/python -m bench.worlds.run
 
+# torch comes first, by its exact version: a plain one, pulled in by another package, has gigabytes for GPUs.
+$(ALIGN_READY): requirements-align.txt pyproject.toml
+	test -x $(ALIGN)/bin/python || $(PYTHON) -m venv $(ALIGN)
+	$(ALIGN)/bin/python -m pip install --quiet $$(grep '^torch==' requirements-align.txt)
+	$(ALIGN)/bin/python -m pip install --quiet -r requirements-align.txt
+	$(ALIGN)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+align-setup: $(ALIGN_READY)
+
+align-test: align-setup
+	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q tests/align -n 2
+	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q -m whole tests/align/reproducing
+
+# Stops behind MINUTES, and the same call goes on; exit code 3 says that there is more to do.
+reproduce: align-setup
+	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m plansafe.align.reproducing $(SIZE) -o $(REPRODUCTION) --minutes $(MINUTES) $(if $(MODEL),--model $(MODEL))
+
 build: setup
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --sdist
@@ -91,4 +117,4 @@ lock:
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(ALIGN) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
