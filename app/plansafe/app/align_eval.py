@@ -107,7 +107,7 @@ def evaluation(
                 output=output,
                 method=named,
                 settings={"decode": decode.value, "max_tokens": max_tokens},
-                batch=batch,
+                batch=batch if decode is Decoding.FREE else 1,  # a record for each plan, as it is done
                 opens=opener(data_folder()),
                 step=progress.step,
             )

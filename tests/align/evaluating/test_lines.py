@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +12,13 @@ torch = pytest.importorskip("torch", reason="models need the extra `align`")
 pytest.importorskip("transformers", reason="models need the extra `align`")
 
 from training_cases import base_model  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
 
 from plansafe.align.evaluating.local import Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
 from plansafe.align.evaluating.stepping import Lines, Stepwise  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
+from plansafe.app.aligning import app  # noqa: E402
 from plansafe.llm.decoding.stepwise import DONE, Mode  # noqa: E402
 from plansafe.llm.models.providers import Settings, open_model  # noqa: E402
 from plansafe.llm.models.request import Choice, Message, Request, Role, Situation  # noqa: E402
@@ -81,3 +85,28 @@ def test_a_model_in_memory_writes_whole_plans(model: TorchModel) -> None:
     assert [one["answer"] for one in run.records] == [one["answer"] for one in alone.records]
     assert [one["cost"] for one in run.records] == [one["cost"] for one in alone.records]
     assert not inner.training
+
+
+def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    base_model(tmp_path / "base")
+    origins = [("tidy-0", "drawn:tidy/0/0"), ("wash-up-0", "drawn:wash-up/0/0"), ("stew-0", "drawn:stew/0/0")]
+    lines = [
+        {"id": name, "origin": origin, "family": name[:-2], "world": "household", "prompt": f"{name}\nPlan:\n"}
+        for name, origin in origins
+    ]
+    (tmp_path / "tasks.jsonl").write_text("".join([json.dumps(line) + "\n" for line in lines]), encoding="utf-8")
+    file = tmp_path / "run.jsonl"
+
+    def call(*more: str) -> None:
+        asked = ["eval", tmp_path / "tasks.jsonl", "-m", f"hf/{tmp_path / 'base'}", "-o", file, "--dtype", "float32"]
+        done = CliRunner().invoke(app, [*[str(one) for one in asked], "--max-tokens", "30", *more])
+        assert done.exit_code == 0, done.output
+
+    call()
+    whole = file.read_bytes()
+    said = [json.loads(line)["answer"] for line in whole.splitlines()[1:]]
+    assert all([len(text) > 5 for text in said])
+    for size in (len(whole.splitlines()[0]) + 20, len(whole) - 30):
+        file.write_bytes(whole[:size])
+        call("--batch", "2")
+        assert [json.loads(line)["answer"] for line in file.read_bytes().splitlines()[1:]] == said

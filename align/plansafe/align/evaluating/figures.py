@@ -109,7 +109,11 @@ FIGURES: tuple[Figure, ...] = (
         for moment in Moment
     ],
     Figure("refused", "refused, of all", partial(_share, holds=lambda one: bool(one.record["refused"]))),
-    Figure("cut", "cut at the limit of tokens", partial(_share, holds=lambda one: one.record["finish"] == "length")),
+    Figure(
+        "cut",
+        "cut at the limit of tokens or steps",
+        partial(_share, holds=lambda one: one.record["finish"] == "length"),
+    ),
     Figure("strict", "read as it stands", partial(_share, holds=lambda one: one.record["reading"] == "strict")),
     Figure("length", "actions over the reference's", partial(_length, goal=False), percent=False),
     Figure("length-goal", "the same where the goal is reached", partial(_length, goal=True), percent=False),
