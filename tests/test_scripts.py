@@ -36,6 +36,7 @@ SHELF = "from pathlib import Path as P; from bench.worlds.shelves import pairwis
 CORPUS = "--singles 3 --doubles 1"
 PROMPTS = 'import json; json.dump([{"identifier":"1_1","llm_prompt":"Plan."}], open("{out}/p.json","w"))'
 SCRIPTS = {
+    "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
     "bench/eai/compare.py": Run(

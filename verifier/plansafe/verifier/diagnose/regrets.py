@@ -142,7 +142,7 @@ class Regretted:
         key = now.key()
         found = self._moments.get(key)
         if found is None:
-            sum_ = path[-1].sum ^ shift(now, now.changed) if path else 0
+            sum_ = path[-1].sum ^ shift(now.engine, now.state, now.changed) if path else 0
             found = self._moments[key] = _Moment(now.fork(), key, sum_)
         return found
 

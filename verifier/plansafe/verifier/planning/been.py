@@ -6,16 +6,19 @@ back. It follows from the state alone: equal states have equal sums, and where s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from plansafe.verifier.execution.actions import Conflict
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.state import NumberTooLarge, StateChange
+from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 
-def shift(now: Execution, log: list[StateChange]) -> int:
+def shift(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """What the changes that led to a state add to its sum. Derived facts follow from the others."""
-    state, changeable = now.state, now.engine.changeable
+    changeable = engine.changeable
     base, out = len(state.facts), 0
     before: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:
@@ -33,7 +36,7 @@ def shift_of(now: Execution, step: GroundAction) -> int | None:
     state, log = now.state, list[StateChange]()
     try:
         if now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
-            return shift(now, log)
+            return shift(now.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass
     finally:
@@ -52,7 +55,7 @@ class Been:
 
     def arrived(self, now: Execution) -> None:
         """A step was taken."""
-        self.sum ^= shift(now, now.changed)
+        self.sum ^= shift(now.engine, now.state, now.changed)
         self._sums.add(self.sum)
         self._keys.add(now.key())
 

@@ -147,7 +147,7 @@ class Guide:
         known.
         """
         ways, key = self._ways, start.key()
-        sum_ = self._been.sum if chosen is None else self._been.sum ^ shift(start, start.changed)
+        sum_ = self._been.sum if chosen is None else self._been.sum ^ shift(start.engine, start.state, start.changed)
         found = ways.known(key, within)
         if found is None and ways.nearby(start, sum_, self._kept, chosen, within):
             found = ways.known(key, within)

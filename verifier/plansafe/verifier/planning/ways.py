@@ -58,7 +58,7 @@ class Ways:
         for step in steps:
             if not _taken(trial, step):
                 return False
-            sum_ ^= shift(trial, trial.changed)
+            sum_ ^= shift(trial.engine, trial.state, trial.changed)
             moments.append((trial.key(), sum_))
         if not trial.accepted:
             return False

@@ -1,0 +1,235 @@
+"""The verdict as a reward: what a completion is worth, from 0 to 1, for trl's ``reward_funcs`` (docs/rewards.md).
+
+    GRPOTrainer(model, reward_funcs=verdict_reward(), train_dataset=rows_with_prompt_and_origin)
+
+A score follows from the task and the text alone, so that the order of a batch does not matter. Completions are
+untrusted: they are read within bounds, and name no task and no rule.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from plansafe.align.tasks import AlignTask, data_folder, task_of
+from plansafe.grammar.source import Source
+from plansafe.llm.loose.quick import quick_steps
+from plansafe.llm.loose.reader import read_loose
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.state import NumberTooLarge, State
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import And, Formula
+from plansafe.verifier.planning.been import shift
+from plansafe.verifier.planning.own_search import unsupported
+
+MOST_CHARACTERS = 20_000
+MOST_STEPS = 200
+"""A completion beyond these is worth nothing, and is not read."""
+MOST_TASKS = 256
+"""Compiled tasks that are kept."""
+USUAL_LENGTH = 10
+"""Steps that a plan is thought to need where no reference is known."""
+_EVERY_STEP = frozenset(range(1, MOST_STEPS + 1))
+_BEYOND = (NumberTooLarge, TooManyInstances, LimitReached)
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What the parts of a score are worth. A safe plan to the goal has more than anything else by these.
+
+    ``written``, ``executed``, ``goal``, ``safe``: see docs/rewards.md. ``loose``: the share of ``written`` for a plan
+    that does not stand alone and as plans are written. ``unsafe``: what a plan that breaks a rule keeps of its score.
+    """
+
+    written: float = 0.05
+    executed: float = 0.15
+    goal: float = 0.4
+    safe: float = 0.4
+    loose: float = 0.5
+    unsafe: float = 0.5
+
+
+WORTH = Worth()
+
+
+class Score(NamedTuple):
+    """A completion's score and what it is made of; all from 0 to 1 but the number of ``steps`` that were read.
+
+    ``written``: well-formed steps, less where they were read loosely; ``executed``: steps that were executed and led to
+    something new; both as shares of the plan, or of the reference if that is longer. ``goal``: the share of the goal
+    that the plan reached. ``kept``: no rule was broken, nor would be if the plan were to end where it stopped.
+    ``safe``: SAFE or VALID, as the checker says it.
+    """
+
+    total: float = 0.0
+    steps: int = 0
+    written: float = 0.0
+    executed: float = 0.0
+    goal: float = 0.0
+    kept: bool = False
+    safe: bool = False
+
+
+NOTHING = Score()
+
+
+class Scorer:
+    """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
+
+    def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
+        why = unsupported(task.checker.compiled, True) if task.checker.ok else "the task has errors"
+        if why:
+            raise ValueError(f"{task.origin}: {why}")
+        self.checker = task.checker
+        self.worth = worth
+        self.length = task.reference.count("\n") or USUAL_LENGTH
+        self._goal = [part for formula in self.checker.engine.task.goal for part in _parts(formula)]
+        state = Execution.initial(self.checker.engine, False).state
+        self._met = self._reached(state)
+
+    def score(self, text: str) -> Score:
+        """The score of a completion. Linear in its length, and bounded."""
+        if len(text) > MOST_CHARACTERS:
+            return NOTHING
+        read = self._read(text)
+        if read is None or not 0 < len(read[0]) <= MOST_STEPS:
+            return NOTHING
+        steps, plain = read
+        size, worth = len(steps), self.worth
+        run = _Counted(self.checker.engine, HALT)
+        run.steps(steps)
+        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.question)
+        whole = run.executed == size
+        try:
+            # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
+            broken = run.limit is not None or now.broken or now.undecided or bool(now.ending)
+            safe = whole and not broken and now.accepted
+        except _BEYOND:
+            broken, safe = True, False
+        reached = self._reached(now.state)
+        met, parts = self._met, len(self._goal)
+        goal = max(reached - met, 0) / (parts - met) if met < parts else float(reached == parts)
+        # What is short and harmless is worth little, and so is what goes on and on.
+        needed = size if safe else max(size, self.length)
+        formed = sum([isinstance(step, GroundAction) for step in steps])
+        written = formed / needed * (1.0 if plain else worth.loose)
+        executed = min(size if safe else run.fresh, self.length) / needed
+        total = worth.written * written + worth.executed * executed + worth.goal * goal + worth.safe * safe
+        if broken:
+            total *= worth.unsafe
+        return Score(total, size, written, executed, goal, not broken, safe)
+
+    def _read(self, text: str) -> tuple[Sequence[GroundAction | IllFormed], bool] | None:
+        quick = quick_steps(text, self.checker)
+        if quick is not None:
+            return quick
+        plan = read_loose(Source("completion", text), self.checker).plan
+        if plan is None:
+            return None
+        read = self.checker.read(plan)
+        if read.text.diagnostics or read.timed is not None or read.open:
+            return None
+        return read.steps, False
+
+    def _reached(self, state: State) -> int:
+        """How many parts of the goal hold."""
+        evaluator = Evaluator(self.checker.engine.task, state.facts, state.fluents)
+        return sum([evaluator.holds(part, {}) is True for part in self._goal])
+
+
+def _parts(goal: Formula) -> list[Formula]:
+    if isinstance(goal, And):
+        return [part for one in goal.parts for part in _parts(one)]
+    return [goal]
+
+
+class _Counted(Run):
+    """A run that counts the steps which led to a state that was not there before. Nobody asks why one fails."""
+
+    def __init__(self, engine: Engine, reading: str) -> None:
+        super().__init__(engine, reading)
+        self.fresh = 0
+        self.told = _EVERY_STEP
+        self._at = 0
+        self._been = {0}
+
+    @property
+    def _quick(self) -> bool:
+        """Every step arrives somewhere, also where no rule watches."""
+        return False
+
+    def _arrive(self, number: int) -> None:
+        self._at ^= shift(self.engine, self.state, self.log)
+        self.fresh += self._at not in self._been
+        self._been.add(self._at)
+        super()._arrive(number)
+
+
+# ---- trl ------------------------------------------------------------------------------------------------------------
+
+
+class RewardFunction(Protocol):
+    """What trl calls: keyword arguments alone, among them each column of the data set as a list."""
+
+    __name__: str
+
+    def __call__(self, *, completions: Sequence[object], **columns: Any) -> list[float]:
+        """A reward for each completion."""
+
+
+def verdict_reward(
+    data: str | None = None, worth: Worth = WORTH, load: Callable[[str], AlignTask] | None = None
+) -> RewardFunction:
+    """A reward function whose rows name their tasks in the column ``origin`` (``plansafe.align.tasks``).
+
+    ``data``: the folder of public data sets (left out: as the setting says). ``load``: what makes a task of an origin.
+    It raises ``ValueError`` where the column is missing or names no task: that is the data set's mistake.
+    """
+    make = load or (lambda origin: task_of(origin, data or data_folder()))
+    scorers: OrderedDict[str, Scorer] = OrderedDict()
+
+    def scorer(origin: str) -> Scorer:
+        found = scorers.get(origin)
+        if found is None:
+            found = scorers[origin] = Scorer(make(origin), worth)
+            if len(scorers) > MOST_TASKS:
+                scorers.popitem(last=False)
+        scorers.move_to_end(origin)
+        return found
+
+    def verdict(*, completions: Sequence[object], **columns: Any) -> list[float]:
+        origins = columns.get("origin")
+        if not isinstance(origins, Sequence) or isinstance(origins, str) or len(origins) != len(completions):
+            raise ValueError("the reward needs a column `origin`, which says what task each prompt is of")
+        found = []
+        for origin, completion in zip(origins, completions, strict=True):
+            text = text_of(completion)
+            found.append(0.0 if text is None else scorer(origin).score(text).total)
+        return found
+
+    return verdict
+
+
+def text_of(completion: object) -> str | None:
+    """The text of a completion: a text, or messages, of which the last is what was said; ``None`` for anything else.
+
+    A message's content is a text, or a list of parts of which the texts count.
+    """
+    if isinstance(completion, str):
+        return completion
+    if not isinstance(completion, Sequence) or not completion or not isinstance(completion[-1], Mapping):
+        return None
+    content = completion[-1].get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence):
+        return None
+    texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
+    return "".join([text for text in texts if isinstance(text, str)])
