@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from plansafe.align.training.devices import cut_like, whole
 from plansafe.align.training.folder import CHECKPOINTS, PART, Folder, bad_run
 from plansafe.llm.metrics.fields import BadField, only, read_line
 from plansafe.llm.models.adapter import file_sum
@@ -114,7 +115,7 @@ def fill(parameters: Mapping[str, Any], tensors: Mapping[str, Any], path: str) -
     """Put weights in their places. Raises :class:`BadTraining` where names or shapes are not the same."""
     _alike(parameters, tensors, path)
     for name, one in parameters.items():
-        one.data.copy_(tensors[name])
+        one.data.copy_(cut_like(one.data, tensors[name]))
 
 
 def optimizer_tensors(optimizer: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +123,7 @@ def optimizer_tensors(optimizer: Any, parameters: Mapping[str, Any]) -> dict[str
     found = {}
     for name, one in parameters.items():
         for key, value in optimizer.state[one].items():
-            found[f"{name}|{key}"] = value
+            found[f"{name}|{key}"] = whole(value)
     return found
 
 
@@ -134,7 +135,7 @@ def fill_optimizer(optimizer: Any, parameters: Mapping[str, Any], tensors: Mappi
             value = tensors.get(f"{name}|{key}")
             if value is None or (key != "step" and value.shape != one.shape):
                 raise bad_run(path, f"it has not the optimizer's `{key}` of {name[:80]}", _HELP)
-            state[key] = value.clone() if key == "step" else value.to(one.device)
+            state[key] = value.clone() if key == "step" else cut_like(one.data, value)
         optimizer.state[one] = state
 
 

@@ -18,8 +18,29 @@ def accelerator() -> Any:
     except ImportError as error:
         message = f"training runs on accelerate, which is not installed: {how_to_install('align')}"
         raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/training.md"), True) from error
-    # Numbers are those of the configuration, in one place (`autocast`).
-    return Accelerator(mixed_precision="no")
+    import torch  # noqa: PLC0415 - as above
+
+    # On CPUs alone accelerate looks for other processes only if it is told so. Numbers are chosen in `autocast`.
+    alone = not (torch.cuda.is_available() or torch.backends.mps.is_available())
+    found = Accelerator(cpu=alone or None, mixed_precision="no")
+    if str(found.distributed_type).endswith(("FSDP", "DEEPSPEED", "MEGATRON_LM")) and not found.is_fsdp2:
+        message = "models are cut up among processes by FSDP in its version 2 alone"
+        raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help="set `fsdp_version: 2` for accelerate"), True)
+    return found
+
+
+def whole(tensor: Any) -> Any:
+    """A tensor without cuts: of one that is spread over processes, which all have to ask, the whole."""
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def cut_like(tensor: Any, whole: Any) -> Any:
+    """This process's share of a whole tensor that is to be spread like another, or the whole, on its device."""
+    if not hasattr(tensor, "full_tensor"):
+        return whole.to(tensor.device)
+    from torch.distributed.tensor import distribute_tensor  # noqa: PLC0415 - for several processes alone
+
+    return distribute_tensor(whole.to(tensor.device_mesh.device_type), tensor.device_mesh, tensor.placements)
 
 
 def autocast(config: Config, device: Any) -> Any:

@@ -214,9 +214,11 @@ def written(folder: str, config: Config, base: Base, trained: Trained, state: Ma
         if trained.rank:
             _write_adapter(part, config, base, trained, tensors)
         else:
-            model = trained.model.to(dtype)
-            model.config.use_cache = True
-            model.save_pretrained(part, state_dict={**model.state_dict(), **tensors})
+            model = trained.model
+            model.config.use_cache, model.config.dtype = True, dtype
+            buffers = dict(model.named_buffers())
+            kept = {name: one for name, one in model.state_dict().items() if name in buffers}
+            model.save_pretrained(part, state_dict={**kept, **tensors})
             base.tokens.inner.save_pretrained(part)
         for name in os.listdir(part):
             _synced(os.path.join(part, name))

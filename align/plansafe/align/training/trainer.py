@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from plansafe.align.config import REFERENCED, Config
 from plansafe.align.tokens import Batch, batch_of
 from plansafe.align.training import checkpoint, models
-from plansafe.align.training.devices import accelerator, autocast
+from plansafe.align.training.devices import accelerator, autocast, whole
 from plansafe.align.training.examples import Example, Examples, read_examples
 from plansafe.align.training.folder import CHECKPOINTS, METRICS, Folder
 from plansafe.align.training.models import Base, Trained
@@ -205,7 +205,7 @@ class _Run:
         self._step = step
         found = {name: float(processes.reduce(value, "sum")) for name, value in sums.items()}
         fed = sum([len(row.tokens) for example in all_of for row in example.rows])
-        self._note(step, found, rate, float(norm), fed, time.monotonic() - started)
+        self._note(step, found, rate, float(whole(norm)), fed, time.monotonic() - started)
 
     def _note(self, step: int, sums: Mapping[str, float], rate: float, norm: float, fed: int, seconds: float) -> None:
         record = {
@@ -291,10 +291,10 @@ class _Run:
         return found
 
     def _save(self) -> None:
+        tensors = checkpoint.optimizer_tensors(self._optimizer, self._parameters)
+        weights = {name: whole(one.detach()) for name, one in self._parameters.items()}
         if self._folder.first:
-            tensors = checkpoint.optimizer_tensors(self._optimizer, self._parameters)
-            keep = self._config.keep_checkpoints
-            checkpoint.save(self._folder, self._step, self._parameters, tensors, keep)
+            checkpoint.save(self._folder, self._step, weights, tensors, self._config.keep_checkpoints)
         self._processes.wait_for_everyone()
 
     def _restore(self, step: int) -> None:
@@ -304,8 +304,8 @@ class _Run:
         checkpoint.fill_optimizer(self._optimizer, self._parameters, state, place)
 
     def _finish(self, trained: Trained) -> None:
+        state = {name.removeprefix("model."): whole(one.detach()) for name, one in self._parameters.items()}
         if self._folder.first:
-            state = {name.removeprefix("model."): one for name, one in self._parameters.items()}
             models.written(self._folder.path, self._config, self._base, trained, state)
         self._processes.wait_for_everyone()
 
