@@ -44,6 +44,10 @@ SCRIPTS = {
     ),  # 2: no eai-eval
     "bench/eai/goals.py": Run(f"--python {sys.executable} --count 1 --each 1", codes=(0, 2)),  # 2: no eai-eval
     "bench/eai/their_goals.py": Run("{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"),
+    "bench/eai/their_transitions.py": Run(
+        "{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"
+    ),
+    "bench/eai/transitions.py": Run(f"--python {sys.executable} --count 1 --each 1", codes=(0, 2)),  # 2: no eai-eval
     "bench/eai/theirs.py": Run("{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"),
     "bench/faults/corpus.py": Run(f"{CORPUS} --only survey --output {{out}}/corpus.json"),
     "bench/faults/evaluate.py": Run(f"{CORPUS} --only household --time-limit 1 --output {{out}}/faults.json"),

@@ -154,7 +154,7 @@ def show(found: list[Pair]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--python", required=True, help="an interpreter that has eai-eval")
     parser.add_argument("--count", type=int, default=20, help="so many tasks, drawn by the seed")
     parser.add_argument("--each", type=int, default=6, help="so many changed answers a task")
