@@ -56,10 +56,10 @@ def is_as_it_says(one: Candidate, checker: Checker) -> None:
     assert 1 <= one.edits == edits(one.chosen, one.rejected)
 
 
-@pytest.mark.parametrize("origin", ["drawn:stew/1/7", "drawn:pill/0/7/1"])
+@pytest.mark.parametrize("origin", ["drawn:stew/1/7", "drawn:pill/0/7"])
 def test_every_pair_of_a_household_is_what_it_says_for_the_kernel_too(origin: str) -> None:
     found = made(origin)
-    assert len(found) >= 4
+    assert len(found) >= 2
     task = task_of(origin)
     compiled = task.checker.compiled
     again = Checker.of(compiled._replace(options=compiled.options._replace(replay="always")))

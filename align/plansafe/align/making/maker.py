@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
+from plansafe.align.choosing.filters import LEAST_ACTIONS, MOST_PADDING
 from plansafe.align.making.candidate import Candidate, candidate, edits
 from plansafe.align.making.detours import Detours
 from plansafe.align.making.mutants import mutants
@@ -17,6 +18,7 @@ from plansafe.align.making.walks import Judged, Key, Steps, Walks
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.source import Source as PlanText
+from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.own_search import OwnSearch
@@ -231,7 +233,7 @@ class Maker:
                 if left <= 0:
                     return
                 both = safe.key, found.plan.key
-                if both in self._paired:
+                if both in self._paired or not _fit(safe, found.plan):
                     continue
                 self._paired.add(both)
                 left -= 1
@@ -281,7 +283,9 @@ class Maker:
         """The nearest safe plan, as far as it is near."""
         text = "".join([f"{step}\n" for step in self.walks.texts(unsafe.steps)])
         options = RepairOptions(max_cost=3, max_repairs=1, time_limit_s=None, tie_limit_s=0)
-        found = repair(self.task.checker, PlanText("plan", text), options)
+        compiled = self.task.checker.compiled
+        alone = Checker.of(compiled._replace(options=compiled.options._replace(replay="never")))
+        found = repair(alone, PlanText("plan", text), options)
         steps = self.walks.read("\n".join(found.repairs[0].steps)) if found.repairs else None
         plan = self.walks.judge(steps) if steps else None
         return plan if plan is not None and plan.safe else None
@@ -289,6 +293,12 @@ class Maker:
     def _nearest(self, unsafe: Judged, plans: Sequence[Judged]) -> Judged:
         texts = self.walks.texts(unsafe.steps)
         return min(plans[:NEAREST], key=lambda plan: edits(self.walks.texts(plan.steps), texts))
+
+
+def _fit(safe: Judged, unsafe: Judged) -> bool:
+    """Whether the lengths are such as are chosen: what is left out later would only take the place of others."""
+    shorter = min(len(safe.steps), len(unsafe.steps))
+    return shorter >= LEAST_ACTIONS and len(unsafe.steps) <= MOST_PADDING * len(safe.steps)
 
 
 def _names(steps: Steps) -> tuple[str, ...]:
