@@ -184,7 +184,7 @@ def _tasks(path: str, shift: str, split: str | None, limit: int | None) -> Seque
 
 
 def _writer(name: str, decode: Decoding, max_tokens: int, dtype: Numbers | None) -> Writer:
-    from plansafe.align.evaluating.stepping import Lines, Stepwise  # noqa: PLC0415 - not for --help
+    from plansafe.align.evaluating.stepping import Stepwise, local_steps  # noqa: PLC0415 - not for --help
     from plansafe.align.evaluating.writers import MOCKS, Mock  # noqa: PLC0415
     from plansafe.llm.decoding.stepwise import Mode  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings, open_model  # noqa: PLC0415
@@ -205,7 +205,7 @@ def _writer(name: str, decode: Decoding, max_tokens: int, dtype: Numbers | None)
         raise BadOption(f"--model {name!a} does not run in this process")
     if decode is Decoding.FREE:
         return _local(model, max_tokens)
-    return Stepwise(lambda one: Lines(model, one), Mode(decode.value), model.label, model.identity)
+    return local_steps(*model.loaded, Mode(decode.value), model.label, model.identity)
 
 
 def _local(model: Any, max_tokens: int) -> Writer:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from plansafe.align.evaluating.local import Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
-from plansafe.align.evaluating.stepping import Lines, Stepwise  # noqa: E402
+from plansafe.align.evaluating.stepping import Lines, local_steps  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
 from plansafe.app.aligning import app  # noqa: E402
 from plansafe.llm.decoding.stepwise import DONE, Mode  # noqa: E402
@@ -71,7 +71,7 @@ def test_a_choice_is_the_likeliest_token_by_token(model: TorchModel) -> None:
 
 
 def test_under_the_guide_even_a_model_that_knows_nothing_arrives(model: TorchModel) -> None:
-    writer = Stepwise(lambda one: Lines(model, one), Mode.GUIDED, model.label, model.identity)
+    writer = local_steps(*model.loaded, Mode.GUIDED, model.label, model.identity)
     record = evaluate(writer, [TASK]).records[0]
     assert record["headline"] == "SAFE"
     assert record["cost"]["calls"] >= len(record["choices"]) - sum([one[5] for one in record["choices"]])

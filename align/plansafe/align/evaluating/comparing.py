@@ -139,7 +139,10 @@ def comparison(runs: Sequence[Evaluation], against: str | None = None, by: Clust
         Section("In and out of distribution", tuple(_shifts(groups, by, seed))),
         Section("Errors", (_errors(groups),)),
     ]
-    about = [(group.name, f"{len(group.runs)} runs, {len(group.found)} answers") for group in groups]
+    about = [
+        (group.name, f"{len(group.runs)} {'run' if len(group.runs) == 1 else 'runs'}, {len(group.found)} answers")
+        for group in groups
+    ]
     return Report("Methods side by side", tuple(about), _warnings(runs), tuple([one for one in sections if one.parts]))
 
 
@@ -313,7 +316,7 @@ def _shifts(groups: Sequence[Group], by: Cluster, seed: int) -> Iterator[Table]:
     rows = []
     for family in families:
         parts = [[one for one in group.found if one.record["family"] == family] for group in groups]
-        rows.append((family, *[shown(figure, estimated(figure, some, by, seed).interval.value) for some in parts]))
+        rows.append((family, *[shown(figure, _ratio(list(figure.points(some)))) for some in parts]))
     yield Table(f"By family: {figure.title}", ("family", *[group.name for group in groups]), tuple(rows))
 
 

@@ -7,10 +7,10 @@ from html import escape
 from itertools import cycle
 from typing import NamedTuple
 
-COLOURS = ("#3b6fb6", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
-_WIDTH, _HEIGHT = 760, 420
-_LEFT, _TOP, _BOTTOM = 56, 40, 64
-_LEGEND, _ROW = 190, 18
+COLOURS = ("#3b6fb6", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666", "#17becf", "#8c564b")
+_WIDTH, _HEIGHT = 900, 470
+_LEFT, _TOP, _BOTTOM = 84, 40, 110
+_LEGEND, _ROW = 240, 18
 _LONGEST = 28
 
 
@@ -62,7 +62,7 @@ def curves(title: str, axis: str, places: Sequence[float], series: Sequence[Seri
 
     lines = [*_frame(title, series, most, percent)]
     lines += [_label(x(place), f"{place:g}", turned=False) for place in places]
-    lines.append(_text(_LEFT + room / 2, _HEIGHT - 14, axis, "middle"))
+    lines.append(_text(_LEFT + 20 + room / 2, _HEIGHT - _BOTTOM + 44, axis, "middle"))
     for number, one in enumerate(series):
         last: tuple[float, float] | None = None
         shift = 2.0 * (number - (len(series) - 1) / 2)  # so that intervals do not hide each other

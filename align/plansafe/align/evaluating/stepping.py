@@ -8,6 +8,7 @@ is the front-end's (``llm/decoding/stepwise.py``): so the share of its first cho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
@@ -18,7 +19,7 @@ from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, Model
 from plansafe.llm.models.request import Choice, Message, Request, Role, canonical
 from plansafe.llm.models.token_table import TokenTable
-from plansafe.llm.models.torch_model import TorchModel
+from plansafe.llm.models.torch_model import TorchModel, libraries
 from plansafe.verifier.planning.guide import Guide
 
 SLACK = (3, 2)
@@ -61,6 +62,15 @@ class Stepwise:
         prompt = (Message(Role.USER, one.prompt),)
         made = decode(self._model(one), one.task.id, prompt, guide, self._mode, longest, seed=self._seed)
         return _of(made)
+
+
+def local_steps(model: Any, tokenizer: Any, mode: Mode, label: str, identity: str = "") -> Stepwise:
+    """A causal model of transformers with its tokenizer, both loaded, that builds its plans step by step.
+
+    The model is put into evaluation mode. Raises :class:`~plansafe.llm.models.port.ModelError` without torch.
+    """
+    held = TorchModel(model.eval(), tokenizer, label, identity or label, libraries(1, None))
+    return Stepwise(lambda one: Lines(held, one), mode, held.label, held.identity)
 
 
 def _of(made: Decoded) -> Written:
