@@ -19,7 +19,7 @@ from plansafe.align.training.devices import cut_like, whole
 from plansafe.align.training.folder import CHECKPOINTS, PART, Folder, bad_run
 from plansafe.llm.metrics.fields import BadField, only, read_line
 from plansafe.llm.models.adapter import file_sum
-from plansafe.llm.models.weights import PICKLES
+from plansafe.llm.models.weights import PICKLES, opened
 
 STATE, WEIGHTS, OPTIMIZER = "state.json", "weights.safetensors", "optimizer.safetensors"
 _NAME = re.compile(r"step-(\d{8})\Z")
@@ -92,14 +92,18 @@ def load(folder: Folder, step: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _state(path: str) -> dict[str, Any]:
     known = {STATE, WEIGHTS, OPTIMIZER}
-    for name in sorted(os.listdir(path)):
+    try:
+        names = sorted(os.listdir(path))
+    except OSError as error:
+        raise bad_run(path, error.strerror or "cannot be read", _HELP) from None
+    for name in names:
         if name not in known:
             pickle = name.lower().endswith(PICKLES)
             reason = "it can run code when it is loaded" if pickle else "it is no part of a checkpoint"
             raise bad_run(os.path.join(path, name), reason, "take it out")
     file = os.path.join(path, STATE)
     try:
-        with open(file, "rb") as stream:
+        with opened(file) as stream:
             found = read_line(stream.read(_MOST_BYTES))
         only(found, _FIELDS)
     except OSError as error:

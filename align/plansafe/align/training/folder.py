@@ -19,11 +19,13 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.metrics.fields import BadField, read_line
 from plansafe.llm.models.request import canonical
+from plansafe.llm.models.weights import opened
 
 RUN, METRICS, LOCK, CHECKPOINTS = "run.json", "metrics.jsonl", "lock", "checkpoints"
 PART = ".part-"
 VERSION = 1
 _MOST_BYTES = 1 << 26
+_MOST_LINE = 1 << 20
 
 
 class BadTraining(Exception):
@@ -109,15 +111,21 @@ class Folder:
         """Cut the metrics back to a step, and give them. Raises :class:`BadTraining` where some are missing."""
         path, found = self.at(METRICS), list[dict[str, Any]]()
         if os.path.exists(path):
-            with open(path, "rb") as file:
-                for number, line in enumerate(file.readlines()[:step], 1):
-                    try:
+            number = 0
+            try:
+                with opened(path) as file:
+                    for number in range(1, step + 1):
+                        line = file.readline(_MOST_LINE)
+                        if not line:
+                            break
                         record = read_line(line.rstrip(b"\n"))
-                    except BadField as error:
-                        raise bad_run(f"{path}:{number}", str(error)) from None
-                    if record.get("step") != number:
-                        raise bad_run(f"{path}:{number}", f"it is not about step {number}")
-                    found.append(record)
+                        if record.get("step") != number:
+                            raise bad_run(f"{path}:{number}", f"it is not about step {number}")
+                        found.append(record)
+            except BadField as error:
+                raise bad_run(f"{path}:{number}", str(error)) from None
+            except OSError as error:
+                raise bad_run(path, error.strerror or "cannot be read") from None
         if len(found) < step:
             raise bad_run(path, f"it ends before step {step}, at which the checkpoint is")
         if self.first:
@@ -146,7 +154,7 @@ def _line(record: Mapping[str, Any]) -> str:
 
 def _object(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
+        with opened(path) as file:
             return read_line(file.read(_MOST_BYTES))
     except OSError as error:
         raise bad_run(path, error.strerror or "cannot be read") from None

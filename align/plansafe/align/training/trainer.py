@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from math import isfinite
 from typing import Any, NamedTuple
 
 from plansafe.align.config import REFERENCED, Config
@@ -17,7 +18,7 @@ from plansafe.align.tokens import Batch, batch_of
 from plansafe.align.training import checkpoint, models
 from plansafe.align.training.devices import accelerator, autocast, whole
 from plansafe.align.training.examples import Example, Examples, read_examples
-from plansafe.align.training.folder import CHECKPOINTS, METRICS, Folder
+from plansafe.align.training.folder import CHECKPOINTS, METRICS, Folder, bad_run
 from plansafe.align.training.models import Base, Trained
 from plansafe.align.training.objective import Part, of_pairs, of_texts
 from plansafe.align.training.order import Order, learning_rate, shares
@@ -204,6 +205,9 @@ class _Run:
         self._optimizer.zero_grad(set_to_none=True)
         self._step = step
         found = {name: float(processes.reduce(value, "sum")) for name, value in sums.items()}
+        if not all([isfinite(value) for value in (*found.values(), float(norm))]):
+            reason = f"loss or gradient of step {step} is no number"
+            raise bad_run(config.output, reason, "lower `lr`, or is the model broken? Checkpoints before are kept")
         fed = sum([len(row.tokens) for example in all_of for row in example.rows])
         self._note(step, found, rate, float(whole(norm)), fed, time.monotonic() - started)
 

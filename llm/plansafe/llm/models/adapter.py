@@ -17,7 +17,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.metrics.fields import BadField, only, read_line, text, whole
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.request import canonical
-from plansafe.llm.models.weights import PICKLES, broken, checked_folder, checked_gguf, digest
+from plansafe.llm.models.weights import PICKLES, broken, checked_folder, checked_gguf, digest, opened
 
 CONFIG, WEIGHTS, IDENTITY = "adapter_config.json", "adapter_model.safetensors", "plansafe.json"
 VERSION = 1
@@ -104,7 +104,11 @@ def read_adapter(folder: str) -> Adapter:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{error.name}: {error}") from None
     except BadField as error:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{IDENTITY}: {error}") from None
-    if file_sum(found.weights) != found.weights_sha256:
+    try:
+        total = file_sum(found.weights)
+    except OSError as error:
+        raise _bad(SC.UNREAD_WEIGHTS, folder, f"{WEIGHTS}: {error.strerror}") from None
+    if total != found.weights_sha256:
         reason = f"{WEIGHTS} is not what {IDENTITY} says: it was changed, or is not complete"
         raise _bad(SC.UNREAD_WEIGHTS, folder, reason, "copy the folder anew")
     return found
@@ -149,7 +153,7 @@ def file_sum(path: str) -> str:
     """The SHA-256 of a file's bytes."""
     import hashlib  # noqa: PLC0415 - where weights are read
 
-    with open(path, "rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -226,7 +230,7 @@ class _Bad(Exception):
 def _object(folder: str, name: str) -> dict[str, Any]:
     path = os.path.join(folder, name)
     try:
-        with open(path, "rb") as file:
+        with opened(path) as file:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise _Bad(name, f"longer than {_MOST_BYTES:,} bytes")

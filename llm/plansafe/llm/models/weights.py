@@ -5,9 +5,12 @@ Safetensors and GGUF hold numbers. Pickles (``.bin``, ``.pt``, ``.ckpt``, ..) ho
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Mapping
+from io import BufferedReader
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
@@ -69,12 +72,21 @@ def checked_gguf(path: str) -> None:
         )
 
 
+def opened(path: str) -> BufferedReader:
+    """A regular file, for reading; a pipe or a device is not waited for, and has no end. Raises ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", path)
+    return os.fdopen(descriptor, "rb")
+
+
 def digest(paths: Iterable[str]) -> str:
     """The SHA-256 of some files with their names, read in full: weights trained anew are another model."""
     whole = hashlib.sha256()
     for path in paths:
         one = hashlib.sha256()
-        with open(path, "rb") as file:
+        with opened(path) as file:
             while chunk := file.read(_CHUNK):
                 one.update(chunk)
         whole.update(os.path.basename(path).encode("utf-8", "surrogateescape") + b"\0" + one.digest())
