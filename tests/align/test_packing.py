@@ -192,7 +192,7 @@ def _changed(folder: Path) -> None:
         (lambda folder: (folder / SCRIPT).write_bytes(b""), "unpack.py does not have its sum"),
         (lambda folder: (folder / MANIFEST).unlink(), "manifest.json cannot be read: no such file"),
         (lambda folder: (folder / MANIFEST).write_bytes(b"[" * 100_000), "is not JSON"),
-        (lambda folder: (folder / MANIFEST).write_bytes(b'{"kind": 1e999}'), "is not JSON"),
+        (lambda folder: (folder / MANIFEST).write_bytes(b'{"kind": 1e999}'), "is not that of a pack"),
         (lambda folder: (folder / MANIFEST).write_bytes(b"[]"), "is not that of a pack"),
         (lambda folder: (folder / MANIFEST).write_bytes(b" " * ((32 << 20) + 1)), "has more than 33,554,432 bytes"),
     ],
@@ -327,6 +327,23 @@ def test_a_file_that_is_not_what_its_name_says_is_refused_on_both_sides(
     assert said in str(error.value) and not (tmp_path / "no").exists()
 
 
+def test_depth_is_bounded_whatever_the_limit_of_recursion(packed: Path, tmp_path: Path) -> None:
+    """Where the engine has raised it, the reader of the standard library would crash the process."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    try:
+        for text in (b"[" * 1_000_000, b'{"a":' * 200_000, b'["]]]]]]]]]",' * 200_000, rb'["\\\"]]]]",' * 99_999):
+            folder = copied(packed, tmp_path)
+            (folder / MANIFEST).write_bytes(text)
+            assert "is not JSON" in refused(folder, tmp_path / "out")
+            shutil.rmtree(folder)
+            (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+            assert content_problem(str(tmp_path / "a.safetensors")) == "its header is not that of safetensors"
+            (tmp_path / "a.safetensors").unlink()
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def test_500_random_corruptions_are_refused_or_change_nothing(
     files: dict[str, bytes], packed: Path, tmp_path: Path
 ) -> None:
@@ -428,6 +445,19 @@ def test_code_is_one_tree_that_runs_without_the_rest(tmp_path: Path) -> None:
     assert done.stdout.split() == ["SAFE", "True"], done.stderr
 
 
+def test_training_needs_no_more_than_a_gpu_machine_has(root: Path) -> None:
+    """trl is for parity alone; and nothing heavy is loaded where a module is imported."""
+    there = {"torch", "transformers", "peft", "accelerate", "safetensors", "yaml"}
+    for file in (root / "align" / "plansafe" / "align").rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        names = [(node.module or "", node.col_offset) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        names += [(a.name, n.col_offset) for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+        for name, column in names:
+            package = name.split(".")[0]
+            assert package in sys.stdlib_module_names | there | {"plansafe"}, f"{file} imports {name}"
+            assert package not in there or column, f"{file} imports {name} where it is imported itself"
+
+
 def test_packages_in_pure_python_travel_and_others_do_not() -> None:
     paths = [member.path for member in contents.package("typer")]
     assert "code/typer/__init__.py" in paths and any([path.endswith(".dist-info/METADATA") for path in paths])
@@ -499,15 +529,21 @@ def test_results_come_back_small_with_adapters_in_bf16(tmp_path: Path) -> None:
         "metrics.jsonl": b'{"loss":1}\n',
         "last/adapter_model.safetensors": tensors({"b": values, "a": [1.0]}, metadata={"format": "pt"}),
         "last/adapter_config.json": b"{}",
-        "last/optimizer.safetensors": tensors({"m": [0.0]}),
+        "last/plansafe.json": json.dumps({"version": 1, "weights_sha256": "0" * 64}).encode(),
+        "checkpoints/step-00000001/state.json": b"{}",
+        "checkpoints/step-00000001/optimizer.safetensors": tensors({"m": [0.0]}),
     }
     written(tmp_path / "run", run)
     assert pack_run([str(tmp_path / "run"), "-o", str(tmp_path / "back")]) == 0
     assert max([path.stat().st_size for path in (tmp_path / "back").iterdir()]) < 16 << 20
     unpack(str(tmp_path / "back"), str(tmp_path / "home"))
     home = tmp_path / "home" / "results" / "run"
-    assert sorted(found(home)) == ["last/adapter_config.json", "last/adapter_model.safetensors", "metrics.jsonl"]
+    inside = [f"last/{name}" for name in ("adapter_config.json", "adapter_model.safetensors", "plansafe.json")]
+    assert sorted(found(home)) == [*inside, "metrics.jsonl"]
     adapter = (home / "last/adapter_model.safetensors").read_bytes()
+    assert (
+        json.loads((home / "last/plansafe.json").read_bytes())["weights_sha256"] == hashlib.sha256(adapter).hexdigest()
+    )
     begin = 8 + struct.unpack("<Q", adapter[:8])[0]
     header = json.loads(adapter[8:begin])
     assert header["__metadata__"] == {"format": "pt"} and header["b"]["dtype"] == "BF16" and begin % 8 == 0
@@ -545,6 +581,14 @@ def test_an_adapter_in_bf16_stays_as_it_is_and_a_broken_one_is_refused(tmp_path:
     with pytest.raises(NotPacked, match="no folder of a run"):
         contents.results(str(tmp_path / "nowhere"))
     assert content_problem(str(tmp_path / "a.safetensors")) is not None
+
+
+def test_runs_of_one_name_are_refused(tmp_path: Path) -> None:
+    written(tmp_path, {"a/run/metrics.jsonl": b"{}\n", "b/run/metrics.jsonl": b"{}\n"})
+    assert pack_run([str(tmp_path / "a/run"), str(tmp_path / "b/run"), "-o", str(tmp_path / "back")]) == 2
+    written(tmp_path, {"c/adapter_model.safetensors": tensors({"a": [1.0]}), "c/plansafe.json": b"["})
+    assert pack_run([str(tmp_path / "c"), "-o", str(tmp_path / "back")]) == 2
+    assert not (tmp_path / "back").exists()
 
 
 @pytest.mark.parametrize("run", ["nowhere", "empty"])

@@ -47,6 +47,8 @@ RUN = (
     "docs/mappings.md",
     "docs/hazards.md",
     "docs/other-worlds.md",
+    "docs/knowledge.md",
+    "docs/packing.md",
 )
 READ = (
     "README.md",

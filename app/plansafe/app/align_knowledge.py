@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from plansafe.app.values import BadOption
 from plansafe.app.writing import NotWritten, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from plansafe.align.records import SftLine
 
@@ -48,22 +47,24 @@ def knowledge(
         sides: Counter[str] = Counter()
         progress = Progress(count)
 
-        def lines() -> Iterator[SftLine]:
-            data = data_folder()
-            for question, line in made(origins(drawn, seed, data), count, seed, data):
+        def lines(chosen: Sequence[str], data: str | None) -> Iterator[SftLine]:
+            for question, line in made(chosen, count, seed, data):
                 kinds[question.asks.value] += 1
                 sides[line.split] += 1
                 progress.step()
                 yield line
 
+        data = data_folder()
         try:
-            written = write_sft(output, lines())
+            chosen = origins(drawn, seed, data)
+        except OSError as error:
+            raise BadOption(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}") from None
+        try:
+            written = write_sft(output, lines(chosen, data))
         except BadRecords as bad:
             return complain(bad.diagnostic)
         except BadOrigin as bad:
             raise BadOption(str(bad), bad.help) from None
-        except OSError as error:
-            raise BadOption(f"cannot read {error.filename}: {os.strerror(error.errno or 0).lower()}") from None
         finally:
             progress.clear()
         told = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plansafe.app.align_eval import evaluation, tables
+from plansafe.app.align_knowledge import knowledge
 from plansafe.app.align_pack import pack, unpack
 from plansafe.app.progress import Progress as Bar
 from plansafe.app.progress import tell
@@ -25,10 +26,11 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).",
 )
-app.command("pack")(pack)
-app.command("unpack")(unpack)
 app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
 app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
+app.command("knowledge", short_help="Questions on effects, places and rules, for SFT.")(knowledge)
+app.command("pack", short_help="Code, data and weights in parts, for a machine without a network.")(pack)
+app.command("unpack", short_help="Verify a pack and write its files.")(unpack)
 
 _UNFINISHED = 3
 _NAMED = 10

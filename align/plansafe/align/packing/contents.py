@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from plansafe.align.packing.pack import Member, NotPacked
 from plansafe.align.packing.unpack import PICKLES, WEIGHTS
+from plansafe.llm.models.adapter import WEIGHTS as ADAPTER
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 _BESIDE_WEIGHTS = (".json", ".jinja", ".model", ".txt")
@@ -19,12 +20,20 @@ _RESULTS = (".json", ".jsonl", ".toml", ".csv", ".md", ".svg")
 
 def code() -> list[Member]:
     """The project's own packages as one tree, ``code/plansafe/..``: put ``code`` on the path of Python."""
-    members = []
+    members: dict[str, Member] = {}
     for name in FOLDERS:
         found = importlib.util.find_spec(f"plansafe.{name}")  # by its name: the command line is above this floor
         for root in [] if found is None else found.submodule_search_locations or []:
-            members += [Member(f"code/plansafe/{name}/{path}", source) for path, source in _walk(root)]
-    return members
+            for path, source in _walk(root):  # of several places the first counts, as for Python
+                members.setdefault(f"{name}/{path}", Member(f"code/plansafe/{name}/{path}", source))
+    try:
+        files = importlib.metadata.distribution("plansafe").files or []
+    except importlib.metadata.PackageNotFoundError:  # it runs from a folder
+        files = []
+    for file in files:
+        if file.name == "METADATA":
+            members[file.as_posix()] = Member(f"code/{file.as_posix()}", str(file.locate()))
+    return list(members.values())
 
 
 def package(name: str) -> list[Member]:
@@ -79,14 +88,16 @@ def weights(path: str) -> list[Member]:
 def results(run: str) -> tuple[list[Member], list[str]]:
     """What comes back of a run: metrics, tables, configurations and adapters; and the paths that stay behind.
 
-    Optimizer states and whole models stay behind. Raises :class:`NotPacked`.
+    Checkpoints and whole models stay behind. Raises :class:`NotPacked`.
     """
     if not os.path.isdir(run):
         raise NotPacked(f"{run} is no folder of a run", "name the folder that was trained into")
     name = os.path.basename(os.path.abspath(run))
     members, left = [], []
     for inner, source in _walk(run):
-        if inner.lower().endswith(_RESULTS) or os.path.basename(inner) == "adapter_model.safetensors":
+        folders, _, file = f"/{inner}".rpartition("/")
+        small = file.lower().endswith(_RESULTS) or file == ADAPTER
+        if small and "checkpoints" not in folders.split("/"):
             members.append(Member(f"results/{name}/{inner}", source))
         else:
             left.append(inner)

@@ -5,6 +5,7 @@ No library is needed: results are packed where few are installed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -16,6 +17,11 @@ from typing import Any
 from plansafe.align.packing.contents import results
 from plansafe.align.packing.pack import Member, NotPacked, pack
 from plansafe.align.packing.unpack import Manifest, content_problem
+from plansafe.llm.metrics.fields import BadField, read_line
+from plansafe.llm.models.adapter import IDENTITY
+from plansafe.llm.models.adapter import WEIGHTS as ADAPTER
+
+_MOST_IDENTITY = 1 << 20
 
 
 def halved(path: str) -> bytes | None:
@@ -66,17 +72,39 @@ def rounded(numbers: bytes) -> bytes:
 
 def pack_results(runs: Sequence[str], target: str, part_bytes: int) -> tuple[Manifest, list[str]]:
     """A pack of what comes back of some runs, adapters in bf16; and the paths that stay behind. Raises as ``pack``."""
-    members: list[Member] = []
+    members: dict[str, Member] = {}
     left: list[str] = []
     with tempfile.TemporaryDirectory(prefix="safecheck-pack-") as spare:
+
+        def instead(path: str, content: bytes) -> None:
+            source = os.path.join(spare, str(len(os.listdir(spare))))
+            members[path] = Member(path, f"{source}{os.path.splitext(path)[1]}")
+            with open(members[path].source, "xb") as file:
+                file.write(content)
+
         for run in runs:
             found, behind = results(run)
             left += behind
             for member in found:
-                half = halved(member.source) if member.path.endswith(".safetensors") else None
+                if member.path in members:
+                    raise NotPacked(f"{run} and another run have the same name", "rename one of the folders")
+                members[member.path] = member
+            for member in found:
+                half = halved(member.source) if member.path.endswith(ADAPTER) else None
                 if half is not None:
-                    member = member._replace(source=os.path.join(spare, f"{len(members)}.safetensors"))
-                    with open(member.source, "xb") as file:
-                        file.write(half)
-                members.append(member)
-        return pack(members, target, part_bytes), left
+                    instead(member.path, half)
+                    identity = members.get(member.path.removesuffix(ADAPTER) + IDENTITY)
+                    if identity is not None:
+                        instead(identity.path, _resealed(identity.source, half))
+        return pack(list(members.values()), target, part_bytes), left
+
+
+def _resealed(path: str, weights: bytes) -> bytes:
+    """What says which adapter it is, with the sum of its new weights. Raises :class:`NotPacked`."""
+    try:
+        with open(path, "rb") as file:
+            said = read_line(file.read(_MOST_IDENTITY))
+    except (OSError, BadField) as error:
+        raise NotPacked(f"{path} cannot be read: {error}") from None
+    said["weights_sha256"] = hashlib.sha256(weights).hexdigest()
+    return (json.dumps(said, indent=2, allow_nan=False) + "\n").encode("ascii")

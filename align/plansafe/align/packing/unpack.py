@@ -33,6 +33,8 @@ MOST_BYTES = 256 << 30
 MOST_RATIO = 100
 """How many times its stored size a file may have. A file that can be compressed by more is stored as it is."""
 MOST_PATH = 240
+MOST_DEPTH = 8
+"""Of JSON."""
 MOST_HEADER_BYTES = 32 << 20
 """Of a file of safetensors."""
 WEIGHTS = (".safetensors", ".gguf")
@@ -40,6 +42,7 @@ PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".msgpa
 _CHUNK = 1 << 20
 _CAREFUL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NAME = re.compile(r"(?!.*\.\Z)[A-Za-z0-9_][A-Za-z0-9_.+-]*\Z")
+_BRACKET = re.compile(rb'"[^"]*"|[\[\]{}]')
 _SUM = re.compile(r"[0-9a-f]{64}\Z")
 _SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2}
 _SIZES.update({"I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1, "F8_E8M0": 1, "C64": 8})
@@ -114,8 +117,8 @@ def read_manifest(folder: str) -> Manifest:
     if len(text) > MOST_MANIFEST_BYTES:
         raise Refused(f"{MANIFEST} has more than {MOST_MANIFEST_BYTES:,} bytes")
     try:
-        said = json.loads(text.decode("ascii"), parse_float=_no_number, parse_constant=_no_number)
-    except (ValueError, RecursionError):
+        said = _json(text)
+    except ValueError:
         raise Refused(f"{MANIFEST} is not JSON as it was written") from None
     if not isinstance(said, dict) or said.get("kind") != KIND:
         raise Refused(f"{MANIFEST} is not that of a pack")
@@ -130,6 +133,16 @@ def read_manifest(folder: str) -> Manifest:
         raise Refused(f"{MANIFEST} does not have the sum that it states")
     _check(manifest)
     return manifest
+
+
+def _json(text: bytes) -> Any:
+    """JSON that is not deep: the standard reader may crash on what is. Raises ``ValueError``."""
+    depth = 0
+    for found in _BRACKET.finditer(text.replace(b"\\\\", b"").replace(b'\\"', b"")):  # strings without escapes
+        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(found[0], 0)
+        if depth > MOST_DEPTH:
+            raise ValueError("nested too deep")
+    return json.loads(text.decode("utf-8"), parse_constant=_no_number)
 
 
 def _no_number(text: str) -> Any:
@@ -247,7 +260,7 @@ def _header_problem(file: Any, size: int) -> str | None:
     if size < 8 or not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
         return "its header does not fit into it: it was cut, or is no file of safetensors"
     try:
-        header = json.loads(file.read(length).decode("utf-8"), parse_constant=_no_number)
+        header = _json(file.read(length))
         header.pop("__metadata__", None)
         at = 0
         for tensor in sorted(header.values(), key=lambda tensor: tuple(tensor["data_offsets"])):
@@ -260,7 +273,7 @@ def _header_problem(file: Any, size: int) -> str | None:
             if (first, last) != (at, at + count):
                 return "its tensors do not lie one behind the other"
             at = last
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return "its header is not that of safetensors"
     return None if at == size - 8 - length else "its tensors do not end where it ends: it was cut, or made longer"
 
