@@ -35,6 +35,14 @@ MANY_OBJECTS = 100
 """Of a task, from which on it is large."""
 REPAIRED = 0.25
 """Of the unsafe plans of small tasks, the share that is also paired with its nearest safe repair."""
+MOST_REPAIRED = 2
+"""Of a task."""
+PLANNED = 0.4
+"""The share of tasks whose unsafe plans the planner completes: to be made ready takes it as long as all mutants."""
+SEARCHED = 0.3
+"""The share of large tasks in which is searched, once there are recipes for many rules."""
+MANY_RECIPES = 60
+"""Rules with a recipe."""
 NEAREST = 40
 """Safe plans that are compared with an unsafe one to find the nearest."""
 
@@ -47,7 +55,7 @@ class Effort(NamedTuple):
     ``plans``: unsafe plans that the planner completes.
     """
 
-    mutants: int = 400
+    mutants: int = 300
     twice: bool = True
     bases: int = 2
     searches: int = 20
@@ -88,6 +96,7 @@ class Maker:
         self.safe: list[Judged] = []
         self.unsafe: dict[int, list[Found]] = {}
         self._known: set[Key] = set()
+        self._repairs = 0
         self._paired: set[tuple[Key, Key]] = set()
         self._things = by_kind(self.engine.task)
         self.small = len(self.engine.task.objects) <= MANY_OBJECTS
@@ -203,12 +212,16 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
+        if effort.large and self.recipes.count() >= MANY_RECIPES and self.random.random() > SEARCHED:
+            return
         for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random):
             if self._detour(base, found.at, path[found.at], found.steps, found.rule):
                 self.recipes.learn(world, self.rules[found.rule].name, self.engine.task, found.steps)
 
     def _planned(self, effort: Effort) -> None:
         """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
+        if self.random.random() > PLANNED:
+            return
         planner = OwnSearch()
         starts: list[Steps] = [()]
         for founds in self.unsafe.values():
@@ -272,7 +285,8 @@ class Maker:
             nearest = self._nearest(unsafe, [base, *self.random.sample(self.safe, min(NEAREST, len(self.safe)))])
             yield nearest, found.source
         written = found.source in ("sample", "adversarial")
-        if written or (self.small and self.random.random() < REPAIRED):
+        if written or (self.small and self._repairs < MOST_REPAIRED and self.random.random() < REPAIRED):
+            self._repairs += 1
             repaired = self._repaired(unsafe)
             if repaired is not None:
                 yield repaired, found.source if written else "repair"
