@@ -28,7 +28,7 @@ from plansafe.verifier.repair.model import RepairOptions
 
 MOST_OF_A_RULE = 8
 """Candidates of one task that are against the same rule."""
-PLANNER_STATES = 2_000
+PLANNER_STATES = 300
 ENOUGH = 6
 """Unsafe plans of one task for a rule, from which on no more are made by recipes."""
 MANY_OBJECTS = 100
@@ -296,7 +296,7 @@ class Maker:
     def _repaired(self, unsafe: Judged) -> Judged | None:
         """The nearest safe plan, as far as it is near."""
         text = "".join([f"{step}\n" for step in self.walks.texts(unsafe.steps)])
-        options = RepairOptions(max_cost=3, max_repairs=1, time_limit_s=None, tie_limit_s=0)
+        options = RepairOptions(max_cost=2, max_repairs=1, time_limit_s=None, tie_limit_s=0)
         compiled = self.task.checker.compiled
         alone = Checker.of(compiled._replace(options=compiled.options._replace(replay="never")))
         found = repair(alone, PlanText("plan", text), options)
