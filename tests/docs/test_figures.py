@@ -13,6 +13,7 @@ from doc_blocks import ROOT
 MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b|\d CPU seconds|checked in a second")
 AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 KEPT = {
+    ("docs/align-evaluation.md", "Tables and plots"): "the literature's",
     ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
     ("docs/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",
     ("docs/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
