@@ -7,13 +7,13 @@ a path, so that none leads out of the folders that are meant.
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import zlib
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE, Request, Scene
 from plansafe.grammar.diagnostics import near
@@ -183,9 +183,9 @@ def _plain(plan: str) -> str:
 def _activities(data: str) -> dict[str, str]:
     path = os.path.join(data, FOLDER, "id2task.json")
     try:
-        table: Any = json.loads(_read(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadOrigin(f"{path} is no JSON: {error}") from None
+        table: Any = read_json(_read(path))
+    except BadJson as error:
+        raise BadOrigin(f"{path} is no JSON: {error.message}") from None
     rows = table.items() if isinstance(table, dict) else ()
     return {key: value for key, value in rows if isinstance(value, str) and _CASE.fullmatch(key)}
 
