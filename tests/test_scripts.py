@@ -35,8 +35,16 @@ class Run(NamedTuple):
 SHELF = "from pathlib import Path as P; from bench.worlds.shelves import pairwise as p; p(2,fits=0).write(P('{out}/t'))"
 CORPUS = "--singles 3 --doubles 1"
 PROMPTS = 'import json; json.dump([{"identifier":"1_1","llm_prompt":"Plan."}], open("{out}/p.json","w"))'
+PAIRS = (
+    "from itertools import islice; from collections import Counter as C; "
+    "from plansafe.align.records import write_pairs; "
+    "from plansafe.align.choosing.pairing import candidates as c;"
+    "write_pairs('{out}/p.jsonl', islice(c(['drawn:stew/0/0'], None, 0, C()), 6))"
+)
 SCRIPTS = {
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
+    "bench/align/lengths.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
+    "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
     "bench/eai/compare.py": Run(

@@ -58,6 +58,7 @@ _LAZY = {
     "scenario": "check scenarios of benchmarks, correct and review them",
     "verify-certificate": "check a proof that a plan is safe",
     "bench": "benchmarks of language models, and two runs compared",
+    "pairs": "make pairs of a safe and an unsafe plan to train on",
     "score": "score outputs of models that were made elsewhere",
     "align": "train a language model on verdicts",
     "models": "which language models can be asked",

@@ -50,6 +50,7 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
+from plansafe.app.pairing import pairs
 from plansafe.app.planned_output import Format as PlannedFormat
 from plansafe.app.planned_output import Out, planned
 from plansafe.app.planning import plan
@@ -90,6 +91,7 @@ app.command("hazards")(hazards)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("models")(models)
+app.command("pairs")(pairs)
 app.command("plan")(plan)
 app.command("formalise")(formalise)
 app.command("verify-certificate")(verify_certificate)

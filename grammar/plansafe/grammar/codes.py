@@ -111,6 +111,7 @@ class SC:
     NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
     BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
     PAIR_DOES_NOT_REPLAY: Final = "SC651"  # a pair is not what it says
+    NO_PAIRS: Final = "SC652"  # no pairs were found
     BAD_PACK: Final = "SC670"  # a pack that is refused
     NOT_PACKED: Final = "SC671"  # something that cannot be packed
 

@@ -84,3 +84,16 @@ def test_what_is_chosen_is_balanced_and_split() -> None:
     assert chosen.linear.share <= 0.65
     assert len({sketch.place for sketch in both}) == len(both)
     assert choose(found.sketches, 400, 1) == chosen
+
+
+def test_pairs_that_lengths_tell_too_surely_are_left_out() -> None:
+    found = pool(200)
+    for pair in made_pairs(2500):
+        chosen, rejected = pair.actions.chosen, pair.actions.rejected
+        more = len(chosen) - len(rejected)
+        if more > 0 or (not more and len(found.sketches) % 3 == 0):  # the safe plan is longer, or neither is
+            found.offer(pair)
+    chosen = choose(found.sketches, 200, 1)
+    assert chosen.telling > 0
+    assert max(chosen.linear.share, chosen.lookup.share) <= 0.65
+    assert len(chosen.train) >= 30

@@ -28,9 +28,9 @@ def test_what_ends_is_passed_over() -> None:
     test = [split_of(family_of(one)) for one in found].index("train")
     assert all(split_of(family_of(one)) == "train" for one in found[test:])
     assert found != list(origins(["scenarios"], 1, None, lambda: "test"))
-    drawn = list(origins(["drawn"], 5, None, lambda: "train", range(2)))
+    drawn = list(origins(["drawn"], 5, None, lambda: "train", drawn=range(2), rooms=1))
     assert len(drawn) == 30
-    assert drawn[0] == "drawn:fetch/0/5"
+    assert drawn[0] == "drawn:fetch/0/5/1"
 
 
 def test_the_family_is_that_of_the_task(data: Path) -> None:

@@ -24,7 +24,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
-    report = make_folder(str(place), made_pairs(900), Wanted(120, 1, kto=True, described=(("worlds", ["household"]),)))
+    report = make_folder(
+        str(place), lambda _side: made_pairs(900), Wanted(120, 1, kto=True, described=(("worlds", ["household"]),))
+    )
     assert sorted(files(place)) == [
         "README.md",
         "kto/test.jsonl",
@@ -62,7 +64,7 @@ def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None
 
 def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        make_folder(str(tmp_path / name), made_pairs(400), Wanted(60, 3))
+        make_folder(str(tmp_path / name), lambda _side: made_pairs(400), Wanted(60, 3))
     assert files(tmp_path / "one") == files(tmp_path / "other")
 
 
@@ -75,9 +77,9 @@ def test_no_more_candidates_are_made_than_are_needed(tmp_path: Path) -> None:
             taken += 1
             yield pair
 
-    make_folder(str(tmp_path / "full"), counted(), Wanted(60, 1))
-    assert taken < 1000
-    make_folder(str(tmp_path / "stopped"), counted(), Wanted(600, 1), enough=lambda kept: kept >= 100)
+    make_folder(str(tmp_path / "full"), lambda _side: counted(), Wanted(60, 1))
+    assert taken < 500
+    make_folder(str(tmp_path / "stopped"), lambda _side: counted(), Wanted(600, 1), enough=lambda kept: kept >= 100)
     report = json.loads((tmp_path / "stopped" / "report.json").read_text(encoding="utf-8"))
     assert report["kept"] == 100
 
@@ -85,13 +87,13 @@ def test_no_more_candidates_are_made_than_are_needed(tmp_path: Path) -> None:
 def test_a_folder_of_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
     place.mkdir()
-    make_folder(str(place), made_pairs(500), Wanted(50, 1, kto=True))
-    make_folder(str(place), made_pairs(500), Wanted(40, 2))
+    make_folder(str(place), lambda _side: made_pairs(500), Wanted(50, 1, kto=True))
+    make_folder(str(place), lambda _side: made_pairs(500), Wanted(40, 2))
     assert sorted(files(place)) == ["README.md", "report.json", "test.jsonl", "train.jsonl"]
     (place / "mine.txt").write_text("mine", encoding="utf-8")
     before = files(place)
     with pytest.raises(NotMade, match="something else in it: mine") as caught:
-        make_folder(str(place), made_pairs(500), Wanted(50, 1))
+        make_folder(str(place), lambda _side: made_pairs(500), Wanted(50, 1))
     assert caught.value.diagnostic.code == SC.NOT_WRITTEN
     assert files(place) == before
     assert [file.name for file in tmp_path.iterdir()] == ["pairs"]
@@ -103,13 +105,13 @@ def test_what_was_not_made_here_is_left_alone(tmp_path: Path, report: str) -> No
     place.mkdir()
     (place / "report.json").write_text(report, encoding="utf-8")
     with pytest.raises(NotMade, match="was not made by"):
-        make_folder(str(place), made_pairs(500), Wanted(50, 1))
+        make_folder(str(place), lambda _side: made_pairs(500), Wanted(50, 1))
     for taken in (tmp_path / "other" / "report.json", tmp_path / "none" / "pairs"):
         with pytest.raises(NotMade):
-            make_folder(str(taken), made_pairs(500), Wanted(50, 1))
+            make_folder(str(taken), lambda _side: made_pairs(500), Wanted(50, 1))
     (tmp_path / "link").symlink_to(place)
     with pytest.raises(NotMade, match="it is no folder"):
-        make_folder(str(tmp_path / "link"), made_pairs(500), Wanted(50, 1))
+        make_folder(str(tmp_path / "link"), lambda _side: made_pairs(500), Wanted(50, 1))
 
 
 def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -117,9 +119,9 @@ def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
         raise RuntimeError(pair.id)
 
     with pytest.raises(RuntimeError):
-        make_folder(str(tmp_path / "pairs"), made_pairs(500), Wanted(50, 1), finish=broken)
+        make_folder(str(tmp_path / "pairs"), lambda _side: made_pairs(500), Wanted(50, 1), finish=broken)
     with pytest.raises(NothingChosen, match="there is no pair for"):
-        make_folder(str(tmp_path / "pairs"), made_pairs(3), Wanted(50, 1))
+        make_folder(str(tmp_path / "pairs"), lambda _side: made_pairs(3), Wanted(50, 1))
     assert list(tmp_path.iterdir()) == []
 
 

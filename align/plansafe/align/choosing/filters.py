@@ -34,6 +34,7 @@ class Reason(Enum):
     NEAR = "near a kept pair of the same rule by Rouge-L"
     CROWDED = "the pool holds enough for this rule, task or side"
     STRADDLES = "one of its plans is, up to names, on the other side of the split"
+    TELLING = "its lengths and counts of actions tell too surely which plan is safe"
     NOT_NEEDED = "kept in reserve: its rule, category, goal or length would have been too frequent"
 
 

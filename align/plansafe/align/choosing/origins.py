@@ -18,14 +18,23 @@ TURNS: dict[From, int] = {"drawn": 6, "scenarios": 1, "virtualhome": 2}
 
 
 def origins(
-    sources: Sequence[From], seed: int, data: str | None, wanted: Callable[[], Split], drawn: range | None = None
+    sources: Sequence[From],
+    seed: int,
+    data: str | None,
+    wanted: Callable[[], Split],
+    *,
+    drawn: range | None = None,
+    rooms: int = 0,
 ) -> Iterator[str]:
     """Origins of tasks, without end where households are drawn.
 
     ``wanted`` is asked which side is to be served; the other is where that has none left. ``drawn``: the numbers of
-    drawn households. Raises ``OSError`` for data that cannot be read.
+    drawn households; ``rooms``: how many they have at most beside the kitchen, 0 for as many as are drawn. Raises
+    ``OSError`` for data that cannot be read.
     """
-    queues = {(source, side): queue for source in sources for side, queue in _queues(source, seed, data, drawn).items()}
+    queues = {
+        (source, side): queue for source in sources for side, queue in _queues(source, seed, data, drawn, rooms).items()
+    }
     while queues:
         for source in sources:
             for _ in range(TURNS[source]):
@@ -41,17 +50,17 @@ def origins(
                     yield origin
 
 
-def _queues(source: From, seed: int, data: str | None, drawn: range | None) -> dict[Split, Iterator[str]]:
+def _queues(source: From, seed: int, data: str | None, drawn: range | None, rooms: int) -> dict[Split, Iterator[str]]:
     if source == "drawn":
-        return {side: _drawn(side, seed, drawn) for side in SPLITS}
+        return {side: _drawn(side, seed, drawn, rooms) for side in SPLITS}
     found = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
     Random(f"{seed}/{source}").shuffle(found)
     sides = [(split_of(family_of(origin, data)), origin) for origin in found]
     return {side: iter([origin for own, origin in sides if own == side]) for side in SPLITS}
 
 
-def _drawn(side: Split, seed: int, drawn: range | None) -> Iterator[str]:
+def _drawn(side: Split, seed: int, drawn: range | None, rooms: int) -> Iterator[str]:
     families = [name for name in FAMILIES if split_of(name) == side]
     for number in count() if drawn is None else drawn:
         for family in families:
-            yield f"drawn:{family}/{number}/{seed}"
+            yield f"drawn:{family}/{number}/{seed}" + (f"/{rooms}" if rooms else "")

@@ -23,9 +23,10 @@ MOST_OF_A_TASK = 8
 MOST_SKETCHES = 200_000
 LARGEST_SHARE = 0.15
 """Of all pairs, for one rule."""
-RESERVE = 3
-"""How many times as many as are wanted are worth keeping, so that there is something to choose."""
+RESERVE, MORE = 1.5, 40
+"""How many times as many as are wanted, and how many more, are worth keeping, so that there is something to choose."""
 LEAST_ROOM = 20
+_THREE = 3
 
 
 class Sketch(NamedTuple):
@@ -77,6 +78,10 @@ class Pool:
     def count(self, split: Split) -> int:
         """How many were kept for one side."""
         return self._cells[(split,)]
+
+    def scarcer(self) -> Split:
+        """The side of which too few were kept."""
+        return "test" if _THREE * self.count("test") <= self.count("train") else "train"
 
     def _keep(self, pair: Pair) -> Reason | None:
         chosen, rejected = actions_of(pair.chosen), actions_of(pair.rejected)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from plansafe.align.choosing.pairing import known_at
+from plansafe.align.prompts import compact_prompt
 from plansafe.align.records import Pair
 from plansafe.align.tasks import AlignTask, BadOrigin, task_of
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Finding, Report, Worlds
 
 _KEPT_TASKS = 4
 """Tasks that stay compiled: in the files that are made here the pairs of one stand side by side."""
@@ -36,14 +37,16 @@ class Replayed(NamedTuple):
 
 def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replayed]:
     """Judge each pair. ``data``: the folder of public data sets. Raises :class:`DoesNotReplay` at the first bad one."""
-    tasks: dict[str, AlignTask] = {}
+    tasks: dict[str, tuple[AlignTask, str]] = {}
     for pair in pairs:
-        task = tasks.get(pair.origin)
-        if task is None:
-            task = _task(pair, data)
+        if pair.origin not in tasks:
             if len(tasks) >= _KEPT_TASKS:
                 del tasks[next(iter(tasks))]
-            tasks[pair.origin] = task
+            made = _task(pair, data)
+            tasks[pair.origin] = made, compact_prompt(made)
+        task, prompt = tasks[pair.origin]
+        if pair.prompt != prompt:
+            raise _bad(pair, "its prompt is not that of the task")
         chosen, rejected = [task.checker.check(Source("plan", plan)) for plan in (pair.chosen, pair.rejected)]
         wrong = difference(pair, task, chosen, rejected)
         if wrong:
@@ -66,18 +69,22 @@ def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) ->
             return f"`{name}` {'does not reach' if reached else 'reaches'} the goal"
     if chosen.safe is not Worlds.ALL:
         return f"`chosen` is not safe: {_first(chosen)}"
-    if rejected.safe is not Worlds.NONE or rejected.headline is not Headline.UNSAFE:
+    if rejected.safe is not Worlds.NONE:
         return "`rejected` is not unsafe"
-    broken = broken_by(rejected)
-    if set(pair.rules) != set(broken):
+    found = _deciding(rejected)
+    broken = {finding.rule or "" for finding in found}
+    if set(pair.rules) != broken:
         return f"`rejected` breaks {', '.join(sorted(broken))}, not {', '.join(sorted(pair.rules))}"
+    actions = pair.actions.rejected
+    at = min([len(actions) + 1 if f.at_end else f.step for f in found if f.rule == pair.rule])
+    if pair.first_violation not in (at, known_at(task, actions, pair.rule)):
+        return f"{pair.rule} is broken at step {at}, not {pair.first_violation}"
     return ""
 
 
-def broken_by(report: Report) -> Counter[str]:
-    """The rules that a plan breaks and that decide, by the number of findings."""
-    found = [finding for finding in report.findings if finding.rule is not None]
-    return Counter([f.rule for f in found if f.rule is not None and f.decides(report.decided.question)])
+def _deciding(report: Report) -> list[Finding]:
+    """The violations of rules that decide."""
+    return [f for f in report.findings if f.rule is not None and f.decides(report.decided.question)]
 
 
 def _task(pair: Pair, data: str | None) -> AlignTask:

@@ -14,10 +14,13 @@ from plansafe.align.choosing.balance import TEST_SHARE, Chosen, choose
 from plansafe.align.choosing.card import card
 from plansafe.align.choosing.filters import Reason
 from plansafe.align.choosing.folder import check_place, made, write_report, write_text
-from plansafe.align.choosing.pool import RESERVE, Pool, Sketch
+from plansafe.align.choosing.pool import MORE, RESERVE, Pool, Sketch
 from plansafe.align.choosing.statistics import Statistics
-from plansafe.align.records import Pair, write_lines, write_pairs
+from plansafe.align.records import Pair, Split, write_lines, write_pairs
 from plansafe.align.weights import weights_of
+
+Candidates = Callable[[Callable[[], Split]], Iterable[Pair]]
+"""Makes candidates; it is given what says which side of the split has too few."""
 
 
 class Wanted(NamedTuple):
@@ -35,43 +38,56 @@ class NothingChosen(Exception):
 
 def make_folder(
     path: str,
-    candidates: Iterable[Pair],
+    candidates: Candidates,
     wanted: Wanted,
     *,
     enough: Callable[[int], bool] = lambda _kept: False,
     finish: Callable[[Pair], Pair] | None = None,
+    missed: Counter[str] | None = None,
 ) -> dict[str, Any]:
     """Choose among candidates and make the folder; its report.
 
     ``enough`` is asked after each candidate, with how many were kept, whether to stop; it stops by itself when there
     are ``RESERVE`` times as many as wanted. ``finish`` adds to a chosen pair what is too dear for all candidates.
+    ``missed``: the tasks that gave none, by the reason, for the report; it is read at the end.
     Raises :class:`NothingChosen`, :class:`~plansafe.align.choosing.folder.NotMade`.
     """
     check_place(path)
     with TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as file:
         pool = Pool(file, wanted.pairs)
-        _collect(pool, candidates, wanted.pairs, enough)
+        _collect(pool, candidates(pool.scarcer), wanted.pairs, enough)
         chosen = choose(pool.sketches, wanted.pairs, wanted.seed)
         if not chosen.train or not chosen.test:
             raise NothingChosen(_why(pool, chosen))
         report: dict[str, Any] = {}
-        made(path, lambda folder: report.update(_write(folder, pool, chosen, wanted, finish or _as_it_is)))
+        choice = _Choice(pool, chosen, wanted, finish or _as_it_is, missed or Counter())
+        made(path, lambda folder: report.update(_write(folder, choice)))
     return report
 
 
 def _collect(pool: Pool, candidates: Iterable[Pair], count: int, enough: Callable[[int], bool]) -> None:
-    test = round(RESERVE * count * TEST_SHARE)
-    train = RESERVE * count - test
+    most = RESERVE * count + MORE
+    test = round(most * TEST_SHARE)
+    train = most - test
     for pair in candidates:
         pool.offer(pair)
         if enough(len(pool.sketches)) or (pool.count("train") >= train and pool.count("test") >= test):
             return
 
 
-def _write(folder: str, pool: Pool, chosen: Chosen, wanted: Wanted, finish: Callable[[Pair], Pair]) -> dict[str, Any]:
+class _Choice(NamedTuple):
+    pool: Pool
+    chosen: Chosen
+    wanted: Wanted
+    finish: Callable[[Pair], Pair]
+    missed: Counter[str]
+
+
+def _write(folder: str, made_of: _Choice) -> dict[str, Any]:
+    pool, chosen, wanted = made_of.pool, made_of.chosen, made_of.wanted
     statistics = Statistics()
     for split, side in (("train", chosen.train), ("test", chosen.test)):
-        write_pairs(os.path.join(folder, f"{split}.jsonl"), _pairs(pool, side, statistics, finish))
+        write_pairs(os.path.join(folder, f"{split}.jsonl"), _pairs(pool, side, statistics, made_of.finish))
     if wanted.kto:
         os.mkdir(os.path.join(folder, "kto"))
         for split, side in (("train", chosen.train), ("test", chosen.test)):
@@ -79,12 +95,14 @@ def _write(folder: str, pool: Pool, chosen: Chosen, wanted: Wanted, finish: Call
     rejected = Counter(pool.rejected)
     rejected[Reason.STRADDLES] = chosen.straddling
     taken = len(chosen.train) + len(chosen.test)
-    rejected[Reason.NOT_NEEDED] = len(pool.sketches) - taken - chosen.straddling
+    rejected[Reason.TELLING] = chosen.telling
+    rejected[Reason.NOT_NEEDED] = len(pool.sketches) - taken - chosen.straddling - chosen.telling
     report = {
         "asked": {"pairs": wanted.pairs, "seed": wanted.seed, "kto": wanted.kto, **dict(wanted.described)},
         "offered": pool.offered,
         "kept": len(pool.sketches),
         "rejected": {reason.value: count for reason, count in rejected.most_common() if count},
+        "tasks without a pair": {reason: count for reason, count in made_of.missed.most_common(20) if count},
         "told": {
             "linear": round(chosen.linear.share, 4),
             "lookup": round(chosen.lookup.share, 4),
