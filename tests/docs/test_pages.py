@@ -27,6 +27,7 @@ RUN = (
     "docs/models.md",
     "docs/metrics.md",
     "docs/align-evaluation.md",
+    "docs/pairs.md",
     "docs/rewards.md",
     "docs/benchmarks.md",
     "docs/files.md",
