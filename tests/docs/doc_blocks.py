@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from plansafe.align.config import read_config
 from plansafe.app.homes import read_home
 from plansafe.app.project import FILE, project_in
 from plansafe.domains import domain_path
@@ -189,10 +190,14 @@ class Page:
         self._check(texts, where)
 
     def _toml(self, text: str, where: str) -> None:
-        """A project file or the profile of a home, which is written under that name."""
+        """A project file, the profile of a home or a training run, which is written under that name."""
         if text.startswith("# home.toml\n"):
             (self.folder / "home.toml").write_text(text, encoding="utf-8")
             assert read_home(Source("home.toml", text)).diagnostics == (), where
+            return
+        if text.startswith("# align.toml\n"):
+            (self.folder / "align.toml").write_text(text, encoding="utf-8")
+            read_config(str(self.folder / "align.toml"))
             return
         assert text.startswith(f"# {FILE}\n"), f"{where}: a toml block begins with `# {FILE}`"
         (self.folder / FILE).write_text(text, encoding="utf-8")

@@ -29,6 +29,7 @@ RUN = (
     "docs/align-evaluation.md",
     "docs/pairs.md",
     "docs/rewards.md",
+    "docs/training.md",
     "docs/benchmarks.md",
     "docs/files.md",
     "docs/planning.md",
