@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from statistics import mean
 
@@ -10,7 +11,6 @@ from plansafe.align.evaluating.figures import BY_NAME, Figure, estimated
 from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.summary import shown, span
-from plansafe.align.reproducing.sizes import RANDOM
 from plansafe.align.reproducing.stages import Place, loss_curve
 from plansafe.llm.metrics.shares import NOT_APPLICABLE
 from plansafe.llm.suites.report import Bar, Plot, Report, Section, Table
@@ -21,8 +21,9 @@ SHIFTS = (("in", "Other tasks of the families that were trained on"), ("family",
 
 
 def methods(place: Place) -> list[str]:
-    """What was evaluated, in the order of the tables."""
-    return [*(["base"] if place.size.base != RANDOM else []), "sft", *[run.name for run in place.size.runs]]
+    """What was evaluated, in the order of the tables; the base model where it was."""
+    base = all([os.path.exists(place.evaluation(seed, "base")) for seed in place.size.seeds])
+    return [*(["base"] if base else []), "sft", *[run.name for run in place.size.runs]]
 
 
 def evaluations(place: Place, shift: str | None = None) -> list[Evaluation]:
