@@ -10,6 +10,7 @@ says what was decided where that leaves something open.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -22,7 +23,19 @@ from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Not, Or
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+)
 
 _Key = tuple[int, int]
 
@@ -120,8 +133,10 @@ class _Run:
                         return None
                     found |= needed
                 return found
-            case _:
+            case Truth() | Equal() | Compare() | Quantified() | Temporal():
                 return None
+            case _:
+                assert_never(formula)
 
 
 def _copy(state: State) -> State:
