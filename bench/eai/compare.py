@@ -11,24 +11,19 @@ answer, and the reason stands if our verdict is then the evaluator's. The exit c
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import re
-import subprocess
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.eai.answers import Answer, Case, Step, cases, changed, forms, lines, steps_of
+from bench.eai.evaluator import arguments, asked, data_for, recorded
 
 from plansafe.grammar.source import Source
 from plansafe.llm.bench.eai import Judged, Scene, Stage, open_scene
 
-ROOT = Path(__file__).resolve().parents[2]
 AGREE, LEFT_OUT = "the same", "left out: the reference fails"
 REASONS = {
     LEFT_OUT: "the evaluator counts but one relation of a goal, so that the reference fails and the task is left out",
@@ -126,23 +121,9 @@ def _objects_are_there(answer: Answer, case: Case) -> bool:
     return bool(named) and set(named) <= known
 
 
-def judged_by_theirs(python: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
-    """What the evaluator says of each answer, by its id."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.jsonl"
-        rows = [json.dumps({"id": a.id, "task": a.task, "text": a.text}) + "\n" for a in answers]
-        path.write_text("".join(rows), encoding="utf-8")
-        command = [python, str(Path(__file__).with_name("theirs.py")), str(path)]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(f"the evaluator failed:\n{done.stderr[-2000:]}")
-    return {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
-
-
 def pairs(python: str, chosen: list[Case], answers: list[Answer]) -> list[Pair]:
     """All answers under both."""
-    theirs = judged_by_theirs(python, answers)
+    theirs = asked(python, "theirs.py", answers)
     by_task: dict[str, list[Answer]] = {}
     for answer in answers:
         by_task.setdefault(answer.task, []).append(answer)
@@ -168,35 +149,17 @@ def show(found: list[Pair], markdown: bool) -> None:
         print(f"| {own} | {other} | {number} |" if markdown else f"{number:6}  ours {own}, theirs {other}")
 
 
-def recorded(path: Path) -> list[Answer]:
-    """The answers of a file of JSON lines."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Answer(f"{row['task']} {number}", row["task"], "recorded", row["text"]) for number, row in enumerate(rows)]
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--python", required=True, help="an interpreter that has eai-eval")
-    parser.add_argument("--count", type=int, default=40, help="so many tasks, drawn by the seed")
-    parser.add_argument("--each", type=int, default=6, help="so many changed answers a task")
+    parser = arguments(__doc__, 40)
     parser.add_argument("--shapes", type=int, default=10, help="of so many tasks the reference in all its shapes")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--answers", type=Path)
-    parser.add_argument("--list", action="store_true", help="each difference")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
-    folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / "eai-virtualhome"
-    if not folder.is_dir():
-        print(f"no {folder} (set PLANSAFE_DATA)")
-        return 2
-    probe = [options.python, "-c", "import virtualhome_eval"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode:
-        print(f"{options.python} has no eai-eval")
+    folder = data_for(options.python)
+    if folder is None:
         return 2
     every, draw = cases(folder), random.Random(options.seed)
     if options.answers:
-        known = {case.task for case in every}
-        answers = [answer for answer in recorded(options.answers) if answer.task in known]
+        answers = recorded(options.answers, {case.task for case in every})
         chosen = every
     else:
         chosen = draw.sample(every, min(options.count, len(every)))

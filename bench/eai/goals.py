@@ -10,23 +10,17 @@ The exit code is 1 if a difference has no reason.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
-import subprocess
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.eai.answers import Answer, Case, cases
+from bench.eai.evaluator import Reasons, arguments, asked, data_for, named, recorded, show_reasons
 from bench.eai.goal_counts import HABITS, LISTS, Annotated, annotated, counts, why
 
-ROOT = Path(__file__).resolve().parents[2]
-SAME, CRASHED = "the same", "the evaluator fails"
+CRASHED = "the evaluator fails"
 
 
 class Pair(NamedTuple):
@@ -35,7 +29,7 @@ class Pair(NamedTuple):
     answer: Answer
     ours: dict[str, tuple[int, int, int]]
     theirs: dict[str, Any]
-    reasons: tuple[str, ...] | None
+    reasons: Reasons
 
 
 def goals_of(case: Case) -> Annotated:
@@ -108,28 +102,14 @@ def changed(case: Case, wanted: Annotated, draw: random.Random, each: int) -> It
         yield Answer(f"{case.task} changed {number}", case.task, ", ".join(sorted(set(kinds))), json.dumps(goals))
 
 
-def counted_by_theirs(python: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
-    """What the evaluator counts in each answer, by its id."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.jsonl"
-        rows = [json.dumps({"id": a.id, "task": a.task, "text": a.text}) + "\n" for a in answers]
-        path.write_text("".join(rows), encoding="utf-8")
-        command = [python, str(Path(__file__).with_name("their_goals.py")), str(path)]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(f"the evaluator failed:\n{done.stderr[-2000:]}")
-    return {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
-
-
 def pairs(python: str, by_task: dict[str, Annotated], answers: list[Answer]) -> list[Pair]:
     """All answers under both."""
-    theirs = counted_by_theirs(python, answers)
+    theirs = asked(python, "their_goals.py", answers)
     out = []
     for answer in answers:
         wanted, other = by_task[answer.task], theirs[answer.id]
         ours = counts(answer.text, wanted, {})
-        reasons: tuple[str, ...] | None = (CRASHED,)
+        reasons: Reasons = (CRASHED,)
         if "crashed" not in other:
             found = {name: tuple(other["counts"][name]) for name in LISTS}
             reasons = why(answer.text, wanted, other["listed"], found)
@@ -139,11 +119,8 @@ def pairs(python: str, by_task: dict[str, Annotated], answers: list[Answer]) -> 
 
 def show(found: list[Pair]) -> None:
     """The differences by reason, and recall under both."""
-    tally = Counter([reason for pair in found for reason in (("NO REASON",) if pair.reasons is None else pair.reasons)])
     print(f"{len(found)} answers to {len({pair.answer.task for pair in found})} tasks")
-    print(f"{len([pair for pair in found if pair.reasons == ()]):6}  {SAME}")
-    for name, number in tally.most_common():
-        print(f"{number:6}  {name}{f': {HABITS[name]}' if name in HABITS else ''}")
+    show_reasons([pair.reasons for pair in found], HABITS)
     both = [pair for pair in found if "counts" in pair.theirs]
     for name in LISTS:
         recalls = []
@@ -154,31 +131,15 @@ def show(found: list[Pair]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--python", required=True, help="an interpreter that has eai-eval")
-    parser.add_argument("--count", type=int, default=20, help="so many tasks, drawn by the seed")
-    parser.add_argument("--each", type=int, default=6, help="so many changed answers a task")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--answers", type=Path)
-    parser.add_argument("--list", action="store_true", help="each difference")
-    options = parser.parse_args()
-    folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / "eai-virtualhome"
-    if not folder.is_dir():
-        print(f"no {folder} (set PLANSAFE_DATA)")
-        return 2
-    probe = [options.python, "-c", "import virtualhome_eval"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode:
-        print(f"{options.python} has no eai-eval")
+    options = arguments(__doc__, 20).parse_args()
+    folder = data_for(options.python)
+    if folder is None:
         return 2
     every, draw = cases(folder), random.Random(options.seed)
     if options.answers:
-        rows = [json.loads(line) for line in options.answers.read_text(encoding="utf-8").splitlines()]
         known = {case.task: case for case in every}
-        rows = [row for row in rows if row["task"] in known]
-        answers = [
-            Answer(f"{row['task']} {number}", row["task"], "recorded", row["text"]) for number, row in enumerate(rows)
-        ]
-        by_task = {task: goals_of(known[task]) for task in {row["task"] for row in rows}}
+        answers = recorded(options.answers, known)
+        by_task = {task: goals_of(known[task]) for task in {answer.task for answer in answers}}
     else:
         chosen = draw.sample(every, min(options.count, len(every)))
         by_task = {case.task: goals_of(case) for case in chosen}
@@ -188,7 +149,7 @@ def main() -> int:
     show(found)
     for pair in found if options.list else ():
         if pair.reasons != ():
-            reasons = ", ".join(("NO REASON",) if pair.reasons is None else pair.reasons)
+            reasons = ", ".join(named(pair.reasons))
             print(f"\n{pair.answer.id} ({pair.answer.kind}): {reasons}")
             print(f"  {pair.answer.text[:600]}\n  ours {pair.ours}\n  theirs {json.dumps(pair.theirs)[:700]}")
     return 1 if any([pair.reasons is None for pair in found]) else 0

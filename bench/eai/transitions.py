@@ -11,25 +11,20 @@ the goal with the actions is not asked. The exit code is 1 if a difference has n
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
-import subprocess
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.eai.answers import Answer
+from bench.eai.evaluator import Reasons, arguments, asked, data_for, named, recorded, show_reasons
 from bench.eai.transition_verdicts import REWRITINGS, SIDES, Gold, actions_of, closed, rewritten, right
 
 from plansafe.grammar.sexpr import Node, read_all, write
 from plansafe.grammar.source import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 REASONS = {
     "not there": "an action that the answer lacks, or that is not read, is counted nowhere",
     "broken off": "an action that breaks off has the sides that it has; for us it is none",
@@ -47,7 +42,7 @@ class Pair(NamedTuple):
     side: str
     ours: bool
     theirs: bool
-    reasons: tuple[str, ...] | None
+    reasons: Reasons
 
 
 class Task(NamedTuple):
@@ -128,16 +123,7 @@ def _prefixed(node: Node) -> Node:
 
 def by_theirs(python: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
     """What the evaluator counts in each answer, by its id."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.jsonl"
-        rows = [json.dumps({"id": a.id, "task": a.task, "text": a.text}) + "\n" for a in answers]
-        path.write_text("".join(rows), encoding="utf-8")
-        command = [python, str(Path(__file__).with_name("their_transitions.py")), str(path)]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(f"the evaluator failed:\n{done.stderr[-2000:]}")
-    return {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    return asked(python, "their_transitions.py", answers)
 
 
 def pairs(python: str, every: list[Task], answers: list[Answer]) -> list[Pair]:
@@ -186,11 +172,8 @@ def pairs(python: str, every: list[Task], answers: list[Answer]) -> list[Pair]:
 
 def show(found: list[Pair]) -> None:
     """The differences by reason, and how many sides are right under both."""
-    tally = Counter([reason for pair in found for reason in (("NO REASON",) if pair.reasons is None else pair.reasons)])
     print(f"{len(found)} sides of actions, in {len({pair.answer.id for pair in found})} answers")
-    print(f"{len([pair for pair in found if pair.reasons == ()]):6}  the same")
-    for name, number in tally.most_common():
-        print(f"{number:6}  {name}{f': {REASONS[name]}' if name in REASONS else ''}")
+    show_reasons([pair.reasons for pair in found], REASONS)
     for side in SIDES:
         of = [pair for pair in found if pair.side == side]
         ours, theirs = sum([pair.ours for pair in of]), sum([pair.theirs for pair in of])
@@ -198,28 +181,13 @@ def show(found: list[Pair]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--python", required=True, help="an interpreter that has eai-eval")
-    parser.add_argument("--count", type=int, default=20, help="so many tasks, drawn by the seed")
-    parser.add_argument("--each", type=int, default=6, help="so many changed answers a task")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--answers", type=Path)
-    parser.add_argument("--list", action="store_true", help="each difference")
-    options = parser.parse_args()
-    folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / "eai-virtualhome"
-    if not folder.is_dir():
-        print(f"no {folder} (set PLANSAFE_DATA)")
-        return 2
-    probe = [options.python, "-c", "import virtualhome_eval"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode:
-        print(f"{options.python} has no eai-eval")
+    options = arguments(__doc__, 20).parse_args()
+    folder = data_for(options.python)
+    if folder is None:
         return 2
     every, draw = tasks(folder), random.Random(options.seed)
     if options.answers:
-        names = {task.name for task in every}
-        rows = [json.loads(line) for line in options.answers.read_text(encoding="utf-8").splitlines()]
-        rows = [row for row in rows if row["task"] in names]
-        answers = [Answer(f"{row['task']} {at}", row["task"], "recorded", row["text"]) for at, row in enumerate(rows)]
+        answers = recorded(options.answers, {task.name for task in every})
     else:
         chosen = draw.sample(every, min(options.count, len(every)))
         answers = [one for task in chosen for one in (*forms(task), *changed(task, draw, options.each))]
@@ -227,7 +195,7 @@ def main() -> int:
     show(found)
     for pair in found if options.list else ():
         if pair.reasons != ():
-            reasons = ", ".join(("NO REASON",) if pair.reasons is None else pair.reasons)
+            reasons = ", ".join(named(pair.reasons))
             print(f"\n{pair.answer.id} ({pair.answer.kind}), {pair.action}, {pair.side}: {reasons}")
             print(f"  {pair.answer.text[:600]}\n  ours {pair.ours}, theirs {pair.theirs}")
     return 1 if any([pair.reasons is None for pair in found]) else 0
