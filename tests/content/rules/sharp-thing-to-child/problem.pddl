@@ -6,10 +6,12 @@
     counter - surface
     tom - child
     anna - adult
-    knife - knife
+    knife bread-knife - knife
+    basket - vessel
     bread - food)
   (:init
     (passage kitchen living-room) (passage living-room kitchen) (in-room counter kitchen)
     (present robot kitchen) (handfree robot)
-    (sharp knife) (present tom kitchen) (present anna kitchen) (on knife counter) (on bread counter))
-  (:goal (and (has tom bread) (exists (?p - person) (has ?p knife)))))
+    (sharp knife) (present tom kitchen) (present anna kitchen) (on knife counter) (on bread counter)
+    (on bread-knife counter) (on basket counter))
+  (:goal (exists (?p - person ?x - item) (has ?p ?x))))
