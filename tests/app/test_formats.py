@@ -13,13 +13,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from format_checks import concise_lines, full_text, json_lines, sarif_log
+from format_checks import (
+    Command,
+    concise_lines,
+    full_text,
+    github_lines,
+    gitlab_items,
+    json_lines,
+    junit_suites,
+    sarif_log,
+)
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
-from plansafe.app.checking import Settings
+from plansafe.app.checking import Result, Settings
 from plansafe.app.commandline import app
-from plansafe.app.render import renderer
+from plansafe.app.render import FORMATS, renderer
 from plansafe.app.service import audit, combined_exit_code
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -175,17 +184,32 @@ def check(one: Case) -> None:
     """All formats; in JSON, the command itself, with its exit code."""
     results = list(audit(one.plans, one.settings))
     shown = {}
-    for form in ("full", "concise", "json", "sarif"):
+    for form in FORMATS:
         view = renderer(form, one.settings)
         shown[form] = "".join([*[view.plan(result) for result in results], view.end()])
     full_text(shown["full"])
     concise_lines(shown["concise"])
     sarif_log(shown["sarif"])
+    for_build_machines(shown, results)
     objects = json_lines(shown["json"], "report-1")
     assert [found["exit_code"] for found in objects] == [result.report.exit_code for result in results]
     code, out = command(*one.plans, *one.flags, "--format", "json")
     assert code == combined_exit_code([result.report.exit_code for result in results])
     assert [found["exit_code"] for found in json_lines(out, "report-1")] == [r.report.exit_code for r in results]
+
+
+def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
+    """What fails, fails in each of these formats, and what is said in one is said in the others."""
+    suites = junit_suites(shown["junit"])
+    failed = [int(suite.attrib["failures"]) + int(suite.attrib["errors"]) > 0 for suite in suites]
+    assert failed == [result.exit_code != 0 for result in results]
+    items = [item for item in gitlab_items(shown["gitlab"]) if item["check_name"] != "verdict"]
+    commands = [line for line in github_lines(shown["github"]) if isinstance(line, Command)]
+    assert [command.data for command in commands] == [item["description"] for item in items]
+    assert len(github_lines(shown["github"])) == len(commands) + len(results)
+    (run,) = json.loads(shown["sarif"])["runs"]
+    known = {result["partialFingerprints"]["safecheck/v1"] for result in run["results"]}
+    assert {item["fingerprint"] for item in items} <= known
 
 
 @pytest.mark.parametrize("name", EXAMPLE_CASES)

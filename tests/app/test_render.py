@@ -29,7 +29,7 @@ def rendered(form: str, *results: Result, color: bool = False) -> str:
     return "".join(view.plan(result) for result in results) + view.end()
 
 
-@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_golden(form: str, golden: Golden, unsafe: Result, invalid: Result, unread: Result, passing: Result) -> None:
     golden(f"{form}.txt", rendered(form, unsafe, invalid, unread, passing))
 

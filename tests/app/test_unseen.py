@@ -67,7 +67,7 @@ FILES = {
 }
 GIVEN = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "k.safe")
 PLAIN = ("plain.plan", "--domain", "plain-d.pddl", "--problem", "plain-p.pddl", "--spec", "plain.safe")
-FORMATS = ("full", "concise", "json", "sarif")
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 COMMANDS = [
     *[(name, *GIVEN, "--format", f) for f in FORMATS for name in (NAME, "ill.plan", "broken.plan", "gone\x1b\u202e")],
     *[(NAME, *GIVEN[:2], "--problem", "open.pddl", "--spec", "k.safe", "--format", f) for f in FORMATS],

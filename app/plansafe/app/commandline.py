@@ -77,6 +77,9 @@ class Format(StrEnum):
     CONCISE = "concise"
     JSON = "json"
     SARIF = "sarif"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
 
 
 class BlameChoice(StrEnum):

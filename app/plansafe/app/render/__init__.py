@@ -9,7 +9,7 @@ from typing import Protocol
 from plansafe.app.checking import Result, Settings
 from plansafe.app.render.text import PLAIN, Style
 
-FORMATS = ("full", "concise", "json", "sarif")
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 class Renderer(Protocol):
@@ -41,6 +41,18 @@ def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
             from plansafe.app.render.sarif import SarifRenderer  # noqa: PLC0415 - one format is loaded, not all
 
             return SarifRenderer(version())
+        case "github":
+            from plansafe.app.render.github import GithubRenderer  # noqa: PLC0415 - one format is loaded, not all
+
+            return GithubRenderer(settings.every)
+        case "gitlab":
+            from plansafe.app.render.gitlab import GitlabRenderer  # noqa: PLC0415 - one format is loaded, not all
+
+            return GitlabRenderer(settings.every)
+        case "junit":
+            from plansafe.app.render.junit import JunitRenderer  # noqa: PLC0415 - one format is loaded, not all
+
+            return JunitRenderer()
     raise ValueError(f"no such format: {form}")
 
 

@@ -36,10 +36,11 @@ class ConciseRenderer:
             remark = f" ({', '.join(remarks)})" if remarks else ""
             kind = self._style.said(kind, f"{kind}[{finding.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(finding.message)}{remark}")
-        out.append(f"{self._style.bold(name)}: {self._verdict(result)}")
+        out.append(f"{self._style.bold(name)}: {self.verdict(result)}")
         return "\n".join(out) + "\n"
 
-    def _verdict(self, result: Result) -> str:
+    def verdict(self, result: Result) -> str:
+        """The verdict with its counts, and what else must be said beside it."""
         report = result.report
         if report.headline is None:
             errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)

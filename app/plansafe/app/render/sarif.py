@@ -5,17 +5,13 @@ A result's rule is the rule of the user where one is violated, and else the code
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from plansafe.app.checking import Result
 from plansafe.app.explain import page
+from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, uri
 from plansafe.app.render.folding import home, idle
 from plansafe.app.render.json import world_object
 from plansafe.app.service import combined_exit_code
@@ -40,7 +36,7 @@ class SarifRenderer:
         self._version = version
         self._results: list[dict[str, Any]] = []
         self._rules: dict[str, dict[str, Any]] = {}
-        self._seen: Counter[str] = Counter()
+        self._fingerprints = Fingerprints()
         self._codes: set[int] = set()
         self._complete = True
         self._notifications: list[dict[str, Any]] = []
@@ -51,24 +47,24 @@ class SarifRenderer:
         if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
             self._complete = False
             said = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
-            self._notifications.append({"level": "error", "message": {"text": _clean(f"{result.plan}: {said}")}})
+            self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {said}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
         for finding in result.report.findings:
             self._results.append(self._of_finding(finding, result))
         for used in result.report.decided.exempted:
-            why = {"kind": "external", "status": "accepted", "justification": _clean(used.exemption.reason)}
+            why = {"kind": "external", "status": "accepted", "justification": clean(used.exemption.reason)}
             for finding in used.findings:
                 self._results.append({**self._of_finding(finding, result), "suppressions": [why]})
         if result.report.headline is not None:
             for line in [*idle(result.report), *home(result.report)]:
-                self._notifications.append({"level": "note", "message": {"text": _clean(f"{result.plan}: {line}")}})
+                self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
         if result.report.headline is not None and result.report.safety is None:
             text = f"{result.plan}: safe: not checked, no rules"
-            self._notifications.append({"level": "note", "message": {"text": _clean(text)}})
+            self._notifications.append({"level": "note", "message": {"text": clean(text)}})
         if result.failure is not None:
             self._complete = False
-            self._notifications.append({"level": "error", "message": {"text": _clean(result.failure)}})
+            self._notifications.append({"level": "error", "message": {"text": clean(result.failure)}})
         return ""
 
     def end(self) -> str:
@@ -98,7 +94,7 @@ class SarifRenderer:
         self._rules.setdefault(diagnostic.code, _code_rule(diagnostic.code))
         level = _LEVELS[diagnostic.severity]
         found = self._result(diagnostic.code, level, text, name, span, result.sources)
-        self._identify(found, diagnostic.code, _at(span, name, result.sources) or diagnostic.message)
+        found["partialFingerprints"] = {KEY: self._fingerprints.of_diagnostic(diagnostic, result)}
         found["properties"] = {"code": diagnostic.code}
         return _with_related(found, diagnostic.labels[1:], result.sources)
 
@@ -114,17 +110,16 @@ class SarifRenderer:
 
             text = "\n".join([text, *of_finding_alone(finding, worlds)])
         text += f"\nhelp: {finding.help}" if finding.help else ""
-        rule = _clean(finding.rule or finding.code)
+        rule = clean(finding.rule or finding.code)
         if rule not in self._rules:
             of_user = finding.rule is not None
             self._rules[rule] = _user_rule(rule, finding, result.sources) if of_user else _code_rule(finding.code)
         found = self._result(rule, level, text, name, finding.span, result.sources)
-        place = _at(finding.span, name, result.sources) or ("end" if finding.at_end else "start")
-        self._identify(found, finding.code, place, *[f"{key}={value}" for key, value in finding.binding])
+        found["partialFingerprints"] = {KEY: self._fingerprints.of_finding(finding, result)}
         found["properties"] = {
             "code": finding.code,
             "step": finding.step,
-            "rule": finding.rule and _clean(finding.rule),
+            "rule": finding.rule and clean(finding.rule),
             "hazard": finding.hazard,
             "severity": finding.severity,
             "blame": finding.blame.value if finding.blame else None,
@@ -140,16 +135,8 @@ class SarifRenderer:
     ) -> dict[str, Any]:
         index = list(self._rules).index(rule)
         place = {"physicalLocation": _physical(name, span, sources)}
-        message = {"text": _clean(text)}
+        message = {"text": clean(text)}
         return {"ruleId": rule, "ruleIndex": index, "level": level, "message": message, "locations": [place]}
-
-    def _identify(self, found: dict[str, Any], *said: str) -> None:
-        """Make a result recognisable in the next run: by what is said about what, and not by the number of a line."""
-        uri = found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-        text = "\0".join([found["ruleId"], uri, *said])
-        self._seen[text] += 1
-        digest = hashlib.sha256(f"{text}\0{self._seen[text]}".encode("utf-8", "replace")).hexdigest()
-        found["partialFingerprints"] = {"safecheck/v1": digest[:32]}
 
 
 def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | None:
@@ -157,7 +144,7 @@ def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | No
     if worlds is None or finding.world is None:
         return None
     text = json.dumps(world_object(worlds.witnesses[finding.world].world), ensure_ascii=False)
-    found: dict[str, Any] = json.loads(_clean(text))
+    found: dict[str, Any] = json.loads(clean(text))
     return found
 
 
@@ -165,7 +152,7 @@ def _with_related(found: dict[str, Any], labels: tuple[Label, ...], sources: Map
     related = [
         {
             "id": number,
-            "message": {"text": _clean(label.text)},
+            "message": {"text": clean(label.text)},
             "physicalLocation": _physical(label.source, label.span, sources),
         }
         for number, label in enumerate(labels, 1)
@@ -187,16 +174,8 @@ def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> di
 
 def _artifact(name: str) -> dict[str, str]:
     """Where a file is: from the current folder, if it is below it."""
-    here, there = os.getcwd(), os.path.abspath(name)
-    if there.startswith(os.path.join(here, "")):
-        return {"uri": quote(_clean(os.path.relpath(there, here).replace(os.sep, "/").strip("<>"))), "uriBaseId": _ROOT}
-    return {"uri": Path(_clean(there)).as_uri()}
-
-
-def _at(span: Span | None, name: str, sources: Mapping[str, Source]) -> str:
-    """What is written at a place, its blanks and case aside: it stays the same when lines before it change."""
-    source = sources.get(name)
-    return "" if span is None or source is None else " ".join(source.slice(span).lower().split())
+    found, below = uri(name)
+    return {"uri": found, "uriBaseId": _ROOT} if below else {"uri": found}
 
 
 def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -204,18 +183,18 @@ def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> di
     where = [label for label in finding.related if label.text.startswith("the rule") and label.source in sources]
     texts = [sources[label.source].slice(label.span) for label in where[:1]]
     said = [finding.rationale or "", *texts, page(finding.code) or ""]
-    whole = _clean("\n\n".join([text for text in said if text]))
-    marked = _clean("\n\n".join([said[0], *[f"```lisp\n{text}\n```" for text in texts], said[-1]]).strip())
+    whole = clean("\n\n".join([text for text in said if text]))
+    marked = clean("\n\n".join([said[0], *[f"```lisp\n{text}\n```" for text in texts], said[-1]]).strip())
     properties: dict[str, Any] = {"code": finding.code}
     if finding.severity in _SECURITY:
         properties |= {"severity": finding.severity, "security-severity": _SECURITY[finding.severity]}
     if finding.hazard:
-        properties["tags"] = ["safety", _clean(finding.hazard)]
+        properties["tags"] = ["safety", clean(finding.hazard)]
     title = _title(finding.code)
     return {
         "id": name,
         "shortDescription": {"text": f"{name} ({title})"},
-        "fullDescription": {"text": _clean(finding.rationale or title)},
+        "fullDescription": {"text": clean(finding.rationale or title)},
         "defaultConfiguration": {"level": _OF_RULES.get(finding.severity or "", "error")},
         "help": {"text": whole, "markdown": marked},
         "properties": properties,
@@ -235,7 +214,3 @@ def _code_rule(code: str) -> dict[str, Any]:
         "fullDescription": {"text": title},
         "help": {"text": text, "markdown": text},
     }
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

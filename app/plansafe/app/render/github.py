@@ -1,0 +1,55 @@
+"""Workflow commands of GitHub Actions: an annotation at the line of each finding, and a line for each plan.
+
+The rule of escaping is that of the toolkit (``packages/core/src/command.ts`` of actions/toolkit), which undoes what
+the runner does (``src/Runner.Common/ActionCommand.cs`` of actions/runner). The runner takes a line for a command that
+begins with ``::``, and one in which ``##[`` stands anywhere: no name may make another line one.
+"""
+
+from __future__ import annotations
+
+from plansafe.app.checking import Result
+from plansafe.app.render.concise import ConciseRenderer
+from plansafe.app.render.fingerprints import Fingerprints
+from plansafe.app.render.issues import Issue, issues
+from plansafe.app.render.text import PLAIN, brief, visible
+
+_COMMANDS = {"critical": "error", "high": "error", "medium": "warning", "low": "notice", "note": "notice"}
+_DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
+_PROPERTY = (*_DATA, (":", "%3A"), (",", "%2C"))
+
+
+class GithubRenderer:
+    """Prints ``::error file=..,line=..::message`` lines, then ``safecheck: PLAN: VERDICT (..)``."""
+
+    def __init__(self, every: bool = False) -> None:
+        self._every = every
+        self._concise = ConciseRenderer(PLAIN, every)
+        self._fingerprints = Fingerprints()
+
+    def plan(self, result: Result) -> str:
+        """Render one result."""
+        lines = [annotation(issue) for issue in issues(result, self._every, self._fingerprints)]
+        verdict = f"safecheck: {brief(result.plan)}: {visible(self._concise.verdict(result))}"
+        return "\n".join([*lines, verdict.replace("##[", "##\\[")]) + "\n"
+
+    def end(self) -> str:
+        """Nothing is left to say."""
+        return ""
+
+
+def annotation(issue: Issue) -> str:
+    """One issue as a workflow command."""
+    properties: dict[str, str] = {}
+    if issue.path is not None:
+        properties = {"file": visible(issue.path), "line": str(issue.line), "endLine": str(issue.end_line)}
+        if issue.line == issue.end_line and issue.end_column > issue.column:  # columns count on one line alone
+            properties |= {"col": str(issue.column), "endColumn": str(issue.end_column)}
+    title = issue.code if issue.check == issue.code else f"{issue.code} {issue.check}"
+    said = [f"{key}={_escaped(value, _PROPERTY)}" for key, value in {**properties, "title": title}.items()]
+    return f"::{_COMMANDS[issue.level]} {','.join(said)}::{_escaped(issue.text, _DATA)}"
+
+
+def _escaped(text: str, rule: tuple[tuple[str, str], ...]) -> str:
+    for character, code in rule:
+        text = text.replace(character, code)
+    return text

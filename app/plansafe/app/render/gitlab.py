@@ -1,0 +1,66 @@
+"""A code quality report as GitLab reads it: one list of issues, with the fingerprints of SARIF.
+
+The keys are those of ``doc/ci/testing/code_quality.md`` of GitLab, which its parser holds against
+``app/validators/json_schemas/codeclimate.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from plansafe.app.checking import Result
+from plansafe.app.render.concise import ConciseRenderer
+from plansafe.app.render.fingerprints import Fingerprints, clean
+from plansafe.app.render.folding import home, idle
+from plansafe.app.render.issues import Issue, issues, path_of
+from plansafe.app.render.text import PLAIN, brief
+
+_SEVERITIES = {"critical": "blocker", "high": "critical", "medium": "major", "low": "minor", "note": "info"}
+VERDICT = "verdict"
+"""The check of what is said of a plan as a whole."""
+
+
+class GitlabRenderer:
+    """Writes the items of one JSON list as results come."""
+
+    def __init__(self, every: bool = False) -> None:
+        self._every = every
+        self._concise = ConciseRenderer(PLAIN, every)
+        self._fingerprints = Fingerprints()
+        self._written = 0
+
+    def plan(self, result: Result) -> str:
+        """Render one result."""
+        found = [_item(issue, result) for issue in issues(result, self._every, self._fingerprints)]
+        said = [*idle(result.report), *home(result.report)] if result.report.headline is not None else []
+        if said or (result.exit_code and not found):
+            found.append(self._verdict(result))
+        text = "".join([("[\n  " if not self._written + n else ",\n  ") + json.dumps(i) for n, i in enumerate(found)])
+        self._written += len(found)
+        return text
+
+    def end(self) -> str:
+        """Close the list."""
+        return "\n]\n" if self._written else "[]\n"
+
+    def _verdict(self, result: Result) -> dict[str, Any]:
+        """What would be missed in a list of issues: what was found and decides nothing, and why."""
+        digest = hashlib.sha256(f"{VERDICT}\0{path_of(result.plan)}\0{self._written}".encode()).hexdigest()[:32]
+        level = "high" if result.exit_code else "note"
+        text = f"{brief(result.plan)}: {self._concise.verdict(result)}"
+        return _item(Issue(VERDICT, VERDICT, level, text, path_of(result.plan), 1, 1, 1, 1, digest), result)
+
+
+def _item(issue: Issue, result: Result) -> dict[str, Any]:
+    return {
+        "description": clean(issue.text),
+        "check_name": clean(issue.check),
+        "fingerprint": issue.fingerprint,
+        "severity": _SEVERITIES[issue.level],
+        "location": {
+            "path": issue.path or path_of(result.plan),
+            "lines": {"begin": issue.line, "end": issue.end_line},
+        },
+    }
