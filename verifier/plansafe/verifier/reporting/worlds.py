@@ -49,11 +49,15 @@ class ShownWorld(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """A world in which something fails: ``about`` is ``executable``, ``goal``, ``safe`` or the name of a rule."""
+    """A world in which something fails: ``about`` is ``executable``, ``goal``, ``safe`` or the name of a rule.
+
+    ``completion`` is the world itself, for who replays the plan in it.
+    """
 
     about: str
     world: ShownWorld
     replayed: bool | None
+    completion: Completion | None = None
 
 
 class WorldsReport(NamedTuple):

@@ -232,7 +232,7 @@ class Encoded(Show):
         values = reach(circuit, roots).numbers
         said = world_said(self.task, list(self.steps), shown.world, facts, values, choices)
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
-        return Witness(shown.about, said, replayed)
+        return Witness(shown.about, said, replayed, self.as_written(shown.world))
 
     def _findings(self, verdict: Verdict) -> tuple[Finding, ...]:
         """The findings of all worlds shown, with the worlds that they are there in."""

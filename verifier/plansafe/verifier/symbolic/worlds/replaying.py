@@ -21,13 +21,18 @@ def in_world(
     compiled: CompiledTask, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False
 ) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
-    one = closed(compiled, world)
+    one, own = made_certain(compiled, read, world)
+    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
+    return summarise(one, plan, own, outcomes)
+
+
+def made_certain(compiled: CompiledTask, read: ReadSteps, world: Completion) -> tuple[CompiledTask, ReadSteps]:
+    """The task of one world, and the plan as it is carried out there."""
     own = in_order(read, world)
     own = own._replace(steps=tuple(resolved(own.steps, world)))
     if own.timed is not None:
         own = own._replace(timed=_timed(own, world))
-    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
-    return summarise(one, plan, own, outcomes)
+    return closed(compiled, world), own
 
 
 def closed(compiled: CompiledTask, world: Completion) -> CompiledTask:

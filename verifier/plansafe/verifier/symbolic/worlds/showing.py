@@ -59,12 +59,12 @@ class Show:
     def replay(self, world: Completion) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
         report = in_world(self.compiled, self.plan, self.read, world)
-        report, against = self.confirmer.confirm_world(self.plan, report, self._as_written(world))
+        report, against = self.confirmer.confirm_world(self.plan, report, self.as_written(world))
         if against:
             raise Contradicted(against)
         return report
 
-    def _as_written(self, world: Completion) -> Completion:
+    def as_written(self, world: Completion) -> Completion:
         """The world with the steps numbered as the plan's text has them, for who reads that."""
         if not self.order:
             return world

@@ -324,7 +324,8 @@ class Unencoded(Show):
         durations = tuple([ShownValue(self._step_text(number), str(duration)) for number, duration in world.durations])
         order = tuple([self._step_text(number) for number in world.order])
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
-        return Witness(shown.about, ShownWorld(said.facts, said.outcomes, order, durations), replayed)
+        told = ShownWorld(said.facts, said.outcomes, order, durations)
+        return Witness(shown.about, told, replayed, self.as_written(world))
 
     def _step_text(self, number: int) -> str:
         index = number - 1

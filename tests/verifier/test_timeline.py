@@ -1,0 +1,186 @@
+"""The timeline of a plan against executions, which keep their monitors by another way, and against reports."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from plansafe.app.checking import Prepared, Settings
+from plansafe.app.service import Session
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, timeline
+from plansafe.verifier.symbolic.worlds.replaying import made_certain
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("dinner", "fragile-glass", "metal-cup", "visit")
+PLANS = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / "examples" / folder).glob("*.plan"))]
+
+
+SESSION = Session(Settings())
+
+
+@cache
+def prepared(path: str) -> Prepared:
+    found = SESSION.prepare(str(ROOT / path))
+    assert isinstance(found, Prepared)
+    return found
+
+
+@cache
+def told(path: str) -> tuple[Checker, Timeline]:
+    checker = (found := prepared(path)).checker
+    return checker, timeline(checker.compiled, checker.read(found.plan))
+
+
+def single_world(path: str) -> bool:
+    checker = prepared(path).checker
+    return not checker.open and not checker.read(prepared(path).plan).open
+
+
+@pytest.mark.parametrize("path", PLANS)
+def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
+    if not single_world(path):
+        with pytest.raises(LeavesOpen):
+            told(path)
+        return
+    checker, line = told(path)
+    steps = checker.read(prepared(path).plan).steps
+    state = dict(line.initial)
+    execution = Execution.initial(checker.engine)
+    for step, moment in zip(steps, line.moments[1:], strict=False):
+        if not isinstance(step, GroundAction) or not execution.take(step):
+            break  # behind a step that cannot be taken an execution knows nothing
+        for change in moment.changes:
+            assert state.get(change.what, "F") == change.before != change.after
+            state[change.what] = change.after
+        assert {what for what, value in state.items() if value == "T"} == facts(execution)
+        assert _told_at(line, BREAKS, moment.letter) == parts(checker, execution.news)
+        risky = parts(checker, execution.ending) - parts(checker, execution.faults)
+        assert _told_at(line, AT_RISK, moment.letter) == risky
+    else:
+        assert len(line.moments) == len(steps) + 1
+        assert _told_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.ending) - parts(
+            checker, execution.faults
+        )
+
+
+def facts(execution: Execution) -> set[str]:
+    hidden = set(execution.engine.action_predicates.values())
+    task = execution.task
+    return {
+        task.fact_text(p, code) for p, codes in enumerate(execution.state.facts) if p not in hidden for code in codes
+    }
+
+
+def parts(checker: Checker, found: object) -> set[tuple[int, tuple[str, ...]]]:
+    plan, task = checker.engine.plan, checker.engine.task
+    return {(plan.parts[one.part].rule, tuple(sorted(task.names(one.binding)))) for one in found}  # type: ignore[attr-defined]
+
+
+def _told_at(line: Timeline, state: str, letter: int) -> set[tuple[int, tuple[str, ...]]]:
+    return {
+        (track.rule, tuple(sorted([value for _, value in instance])))
+        for track in line.tracks
+        for look in track.looks
+        if look.state == state and look.first <= letter <= look.last
+        for instance in look.instances
+    }
+
+
+@pytest.mark.parametrize("path", PLANS)
+def test_each_violation_of_a_report_breaks_its_rule_where_it_says(path: str) -> None:
+    if not single_world(path):
+        return
+    checker, line = told(path)
+    report = checker.check(prepared(path).plan)
+    end = len(line.moments)
+    places = {moment.steps[0][0]: moment.letter for moment in line.moments[1:]}
+    names = {rule.name: number for number, rule in enumerate(checker.rules)}
+    for finding in report.findings:
+        if finding.rule is None or ("force" not in finding.readings and len(report.readings) > 1):
+            continue
+        letter = end if finding.at_end else places.get(finding.step, 0)
+        at = [look for t in line.tracks if t.rule == names[finding.rule] for look in t.looks if look.state == BREAKS]
+        assert any([look.first == letter and finding.binding in look.instances for look in at]), (finding, at)
+
+
+def test_a_step_that_cannot_be_taken_is_told_and_what_stands_behind_it_too() -> None:
+    _, line = told("examples/dinner/hands-full.plan")
+    failed = line.mishaps[0]
+    assert failed.code == "SC301"
+    assert [moment.steps[0][0] for moment in line.moments[1:]][-1] == len(line.steps) > failed.step
+    assert line.whole
+
+
+def test_a_lasting_violation_is_broken_until_it_ends() -> None:
+    checker, line = told("examples/dinner/stove-left-alone.plan")
+    track = next(t for t in line.tracks if checker.rules[t.rule].name == "stove-attended")
+    assert [(look.first, look.last, look.state) for look in track.looks] == [
+        (21, 21, BREAKS),
+        (21, 21, WATCHES),
+        (22, 22, BROKEN),
+    ]
+
+
+DOMAIN = """(define (domain d) (:requirements :durative-actions :fluents)
+  (:types lamp) (:predicates (lit ?l - lamp) (dark)) (:functions (used))
+  (:durative-action shine :parameters (?l - lamp) :duration (= ?duration 4)
+    :condition (at start (dark))
+    :effect (and (at start (lit ?l)) (at end (not (lit ?l))) (at end (increase (used) 1))))
+  (:action darken :parameters () :precondition (lit a) :effect (not (dark))))"""
+PROBLEM = "(define (problem p) (:domain d) (:objects a b - lamp) (:init (dark) (= (used) 0)) (:goal (dark)))"
+RULES = "(define (safety s) (:trajectory one-at-a-time :formula (always (not (and (lit a) (lit b))))))"
+
+
+def timed(plan: str) -> Timeline:
+    checker = Checker(Source("d", DOMAIN), Source("p", PROBLEM), [Source("s", RULES)])
+    assert checker.ok, checker.diagnostics
+    return timeline(checker.compiled, checker.read(Source("plan", plan)))
+
+
+def test_timed_plans_have_starts_ends_numbers_and_tracks() -> None:
+    line = timed("0: (shine a) [4]\n1: (shine b) [4]\n")
+    assert [(step.text, step.time, step.duration) for step in line.steps] == [("(shine a)", 0, 4), ("(shine b)", 1, 4)]
+    assert [(moment.time, moment.steps) for moment in line.moments] == [
+        (0, ()),
+        (0, ((1, "start"),)),
+        (1, ((2, "start"),)),
+        (4, ((1, "end"),)),
+        (5, ((2, "end"),)),
+    ]
+    assert ("(used)", "1", "2") in line.moments[-1].changes
+    (track,) = line.tracks
+    assert [(look.first, look.last, look.state) for look in track.looks if look.state != WATCHES] == [(2, 2, BREAKS)]
+    assert not line.mishaps
+
+
+def test_interference_names_both_steps() -> None:
+    line = timed("0: (shine a) [4]\n2: (shine b) [4]\n2: (darken)\n")
+    assert [(m.step, m.code, m.other, m.time) for m in line.mishaps] == [(3, "SC304", 2, 2)]
+
+
+def test_a_witness_is_a_world_in_which_the_plan_can_be_told() -> None:
+    found = prepared("examples/two-robots/each-at-its-own-pace.plan")
+    checker = found.checker
+    report = checker.check(found.plan)
+    assert report.worlds is not None
+    for witness in report.worlds.witnesses:
+        assert witness.completion is not None
+        line = timeline(*made_certain(checker.compiled, checker.read(found.plan), witness.completion))
+        broken = {checker.rules[t.rule].name for t in line.tracks for look in t.looks if look.state == BREAKS}
+        assert broken == {finding.rule for finding in report.findings}
+
+
+def test_a_deadline_leaves_the_rest_out() -> None:
+    found = prepared("examples/dinner/stew-and-salad.plan")
+    long = Source("long", found.plan.text + "(open robot fridge kitchen) (close robot fridge kitchen)\n" * 300)
+    line = timeline(found.checker.compiled, found.checker.read(long), deadline=monotonic() - 1)
+    assert not line.whole
+    assert 0 < len(line.moments) < 600
