@@ -69,6 +69,7 @@ def test_the_names_of_the_papers_table_4_are_keys() -> None:
         ("permute_labels = 1", "permute_labels", "wants true or false", None),
         ('normaliser = "token"', "normaliser", "is one of tokens, weights", "did you mean `tokens`?"),
         ("[lambda]\nx = 1", "lambda", "wants a number", None),
+        ("lambda = 1.5", "lambda", "wants a number from 0 to 1", None),
     ],
 )
 def test_mistakes_have_a_place_and_a_way_out(tmp_path: Path, line: str, at: str, said: str, help: str | None) -> None:

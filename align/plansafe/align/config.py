@@ -379,7 +379,7 @@ _READERS: Mapping[str, _Read] = {
     "sft_weight": _number(0.0),
     "lora_r": _whole(0, 4096),
     "lora_alpha": _number(0.0, above=True),
-    "lambda": _number(0.0),
+    "lambda": _number(0.0, 1.0),
     "normaliser": _choice(NORMALISERS),
     "weights": _choice(WEIGHTS),
     "seed": _whole(0),
