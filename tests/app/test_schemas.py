@@ -34,6 +34,8 @@ def test_there_is_one_for_each_output() -> None:
         "plan-1",
         "repair-1",
         "report-1",
+        "run-1",
+        "run-manifest-1",
         "scenario-check-1",
         "scenario-fix-1",
     ]
@@ -72,3 +74,16 @@ def test_shared_definitions_are_those_of_the_report(name: str) -> None:
         whole["$defs"].update(shared)
         Path(SCHEMAS / f"{name}.json").write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", "utf-8")
     assert {key: whole["$defs"].get(key) for key in shared} == shared
+
+
+def test_a_row_of_a_run_is_a_report_with_more() -> None:
+    """``UPDATE_GOLDEN=1`` copies the keys of the report."""
+    row, report = json.loads(json.dumps(schema("run-1"))), schema("report-1")
+    own = [key for key in row["properties"] if key not in report["properties"]]
+    if os.environ.get("UPDATE_GOLDEN"):
+        row["properties"] = {**{key: row["properties"][key] for key in own}, **report["properties"]}
+        row["required"] = [*own, *report["required"]]
+        Path(SCHEMAS / "run-1.json").write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    assert own == ["id", "number", "columns", "seconds", "taxonomy", "kept"]
+    assert {key: row["properties"][key] for key in report["properties"]} == report["properties"]
+    assert row["required"] == [*own, *report["required"]]

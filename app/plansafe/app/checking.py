@@ -26,7 +26,8 @@ class Settings(NamedTuple):
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
     domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
     specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what it says,
-    once it was read. ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is this
+    once it was read. ``retell``: what was noted about a scene is said with each of its plans, not with the first alone.
+    ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is this
     condition in PDDL, or where it is empty the problem's own, if it has one.
     """
 
@@ -63,6 +64,7 @@ class Settings(NamedTuple):
     ltl: tuple[str, ...] = ()
     home: str | None = None
     profile: Profile | None = None
+    retell: bool = False
     wanted: str | None = None
 
     @property

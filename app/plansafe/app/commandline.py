@@ -248,6 +248,20 @@ def audit(
             help="Write the report to a file, which is replaced only when it is complete.",
         ),
     ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Judge many plans into a new folder, print a summary (docs/batches.md). See `stats`."
+        ),
+    ] = None,
+    resume: Annotated[str | None, typer.Option(metavar="FOLDER", help="Go on with a run that was broken off.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=256, metavar="N", help="Processes of a run.")] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="What names the plans of a table, in a run.")
+    ] = None,
+    plan_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Where a table has its plans, in a run.")
+    ] = None,
     color: ColorChoice = Color.AUTO,
     every: Annotated[
         bool, typer.Option("--all", help="Show also what only follows from a failed step, which is counted otherwise.")
@@ -340,10 +354,20 @@ def audit(
         ltl=tuple(ltl or ()),
         home=home,
     )
+    if run is not None or resume is not None or jobs is not None or id_column is not None or plan_column is not None:
+        from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
+
+        others = {"--fix": fix, "--diff": diff, "--output": output, "--certificate": certificate}
+        code = refused(bool(plans), run, resume, [jobs, id_column, plan_column], [k for k in others if others[k]])
+        if code is not None:
+            raise typer.Exit(code)
+        batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column)
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     settings = now.settings
     limit_memory(now.memory)
+    if run is not None or resume is not None:
+        raise typer.Exit(guarded(lambda: run_plans(plans or [], settings, batch)))
     raise typer.Exit(
         guarded(lambda: audit_plans(plans or [], settings, now.form, output, color.value, fix, diff, certificate))
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.folders import Folders, Sibling, above, place
 from plansafe.app.plans import Heading, Kind, heading
-from plansafe.app.project import STEM
+from plansafe.app.project import STEM, plan_stem
 from plansafe.app.shipped import (
     STDIN,
     as_read,
@@ -37,10 +37,12 @@ _STDIN_NAME = "<stdin>"
 
 
 _PACKED = "unpack it first"
+_GZIP = b"\x1f\x8b"
+_MOST_UNPACKED = 1 << 28
+"""Bytes that a packed file may become: a scene of a house has some hundred thousand."""
 _NO_TEXT = (
     (b"\xff\xfe", ("UTF-16", "save it as UTF-8")),
     (b"\xfe\xff", ("UTF-16", "save it as UTF-8")),
-    (b"\x1f\x8b", ("compressed (gzip)", f"{_PACKED}: gunzip --keep FILE")),
     (b"PK\x03\x04", ("an archive (zip)", _PACKED)),
     (b"BZh91AY&SY", ("compressed (bzip2)", _PACKED)),
     (b"\xfd7zXZ\x00", ("compressed (xz)", _PACKED)),
@@ -131,15 +133,24 @@ class Discovery:
                     data = file.read()
             except (OSError, ValueError) as error:
                 return _unreadable(path, role, error)
-        form = next((form for start, form in _NO_TEXT if data.startswith(start)), None)
-        if form is not None:
-            what, advice = form
-            return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {name}: it is {what}", help=advice)
         digest = None
         if self._hashes:
             import hashlib  # noqa: PLC0415 - needed by some formats alone
 
             digest = hashlib.sha256(data).hexdigest()
+        if data.startswith(_GZIP):
+            unpacked = _unpacked(data)
+            if unpacked is None:
+                advice = (
+                    f"it is cut off or damaged, or becomes larger than {_MOST_UNPACKED >> 20} MiB: gunzip --test FILE"
+                )
+                text = f"cannot read the {role} {name}: it is packed by gzip, and cannot be unpacked"
+                return Diagnostic(SC.UNREADABLE_FILE, text, help=advice)
+            data = unpacked
+        form = next((form for start, form in _NO_TEXT if data.startswith(start)), None)
+        if form is not None:
+            what, advice = form
+            return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {name}: it is {what}", help=advice)
         found = Input(role, path, how, Source.from_bytes(name, data), digest)
         if keep:
             self._files[path] = found
@@ -151,8 +162,8 @@ class Discovery:
         if self._choice.gate:
             said = Heading(said.kind)
         # the name decides, letter by letter in a pattern; elsewhere only its beginning
-        stem = None if self._choice.problem is not None else os.path.basename(plan.path)
-        key = (folder, said.domain, said.problem, stem)
+        one_for_all = self._choice.problem is not None and STEM not in self._choice.problem
+        key = (folder, said.domain, said.problem, None if one_for_all else os.path.basename(plan.path))
         known = self._found.get(key)
         if known is None:
             known = self._search(plan, folder, said)
@@ -199,7 +210,7 @@ class Discovery:
 
     def _problem(self, plan: Input, folder: str, said: Heading) -> Input:
         if self._choice.problem is not None:
-            return self._must_read(self._choice.problem, "problem", "--problem")
+            return self._must_read(self._choice.problem.replace(STEM, plan_stem(plan.path)), "problem", "--problem")
         project = self._choice.project
         if project is not None and project.problem is not None:
             return self._of_project(project, "problem", project.problem, plan)
@@ -453,6 +464,23 @@ def _drops(plan: Input, said: Heading, spec: str, rival: Input) -> Diagnostic:
 def _label(plan: Input, name: str) -> Label | None:
     at = plan.source.text.find(name)
     return Label(plan.source.name, Span(at, at + len(name))) if at >= 0 else None
+
+
+def _unpacked(data: bytes) -> bytes | None:
+    """What gzip packed; ``None`` where it is damaged, or too large."""
+    import zlib  # noqa: PLC0415 - for packed files alone
+
+    out = bytearray()
+    try:
+        while data:
+            inflate = zlib.decompressobj(wbits=31)
+            out += inflate.decompress(data, _MOST_UNPACKED + 1 - len(out))
+            if not inflate.eof or len(out) > _MOST_UNPACKED:
+                return None
+            data = inflate.unused_data.lstrip(b"\0")
+    except zlib.error:
+        return None
+    return bytes(out)
 
 
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:

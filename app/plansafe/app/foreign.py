@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings, compiled
 from plansafe.app.discovery import Discovery, Input
-from plansafe.app.project import STEM
+from plansafe.app.project import STEM, plan_stem
 from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
@@ -76,7 +76,9 @@ class Foreign:
         read = chosen.read_plan(plan.source, ready.scene)
         if read.plan is None:
             return Result(name, unjudged(name, *read.diagnostics), used, sources)
-        notes = read.diagnostics if self._told else (*ready.scene.notes, *read.diagnostics)
+        notes = (
+            read.diagnostics if self._told and not self._settings.retell else (*ready.scene.notes, *read.diagnostics)
+        )
         self._told = True
         return Prepared(read.plan, ready.checker, used, sources, notes, read.places, _Writer(chosen, ready.scene))
 
@@ -90,7 +92,7 @@ class Foreign:
             ("problem", given.problem, project and project.problem),
         ):
             if path is not None:
-                yield self._discovery.read(path, role, f"--{role}")
+                yield self._discovery.read(path.replace(STEM, plan_stem(plan)), role, f"--{role}")
             elif project is not None and pattern is not None:
                 yield self._discovery.of_project(project, role, pattern, plan)
 
@@ -182,20 +184,26 @@ def find_world(name: str) -> Benchmark | Diagnostic:
 
 def _others(settings: Settings) -> Callable[[str], bool]:
     """Whether a file is a scene or a goal file."""
-    named = {os.path.realpath(path) for path in (settings.scene, settings.goal) if path is not None}
-    patterns = []
+    flags = [path for path in (settings.scene, settings.goal) if path is not None]
+    named = {os.path.realpath(path) for path in flags if STEM not in path}
+    patterns = [_any_stem(path) for path in flags if STEM in path]
     project = settings.project
     if project is not None:
         for given, pattern in ((settings.scene, project.scene), (settings.goal, project.goal)):
             if given is None and pattern is not None:
-                parts = os.path.realpath(project.beside(pattern)).split(STEM)
-                patterns.append(re.compile("[^/]*".join([re.escape(part) for part in parts]) + r"\Z"))
+                patterns.append(_any_stem(project.beside(pattern)))
 
     def is_other(path: str) -> bool:
         real = os.path.realpath(path)
         return real in named or any([pattern.match(real) for pattern in patterns])
 
     return is_other
+
+
+def _any_stem(pattern: str) -> re.Pattern[str]:
+    """The paths that a pattern can name."""
+    parts = os.path.realpath(pattern).split(STEM)
+    return re.compile("[^/]*".join([re.escape(part) for part in parts]) + r"\Z")
 
 
 def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:

@@ -28,6 +28,11 @@ _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 _BRACES = r"\{[^{}]*\}?|\}"
 
 
+def plan_stem(plan: str) -> str:
+    """The name of a plan's file, without its folder, its suffix, and that of gzip."""
+    return os.path.splitext(os.path.basename(plan).removesuffix(".gz"))[0]
+
+
 class Limits(NamedTuple):
     """Bounds on the work for a plan; ``None``: as the command has it."""
 
@@ -70,7 +75,7 @@ class Project(NamedTuple):
 
     def for_plan(self, pattern: str, plan: str) -> str:
         """The file that a pattern names for a plan (its path), as a path from the current folder."""
-        return self.beside(pattern.replace(STEM, os.path.splitext(os.path.basename(plan))[0]))
+        return self.beside(pattern.replace(STEM, plan_stem(plan)))
 
     def matching(self, pattern: str | None) -> list[str]:
         """All files that a pattern can name, in order."""

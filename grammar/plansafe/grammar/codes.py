@@ -109,6 +109,7 @@ class SC:
     NOT_A_RULE: Final = "SC645"  # an answer that is no rule
     NOT_EXPRESSIBLE: Final = "SC646"  # a sentence that no rule can say
     NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
+    BAD_ROW: Final = "SC648"  # a row of a table that is no plan
     BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
     PAIR_DOES_NOT_REPLAY: Final = "SC651"  # a pair is not what it says
     NO_PAIRS: Final = "SC652"  # no pairs were found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,10 @@ dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circ
 class JsonRenderer:
     """Makes JSON lines. What stays the same from plan to plan (rules, inputs, settings) is encoded once."""
 
-    def __init__(self, settings: Settings, version: str) -> None:
+    def __init__(self, settings: Settings, version: str, quiet: Collection[str] = ()) -> None:
+        """``quiet``: rules of such a status are left out, which a run of many plans names elsewhere."""
         self._version = version
+        self._quiet = quiet
         self._limits = {
             "tolerance": settings.tolerance,
             "time_s": settings.time_limit,
@@ -90,7 +92,7 @@ class JsonRenderer:
 
     def _encode_rules(self, rules: tuple[RuleCount, ...]) -> str:
         """What differs from plan to plan are the counts of a few."""
-        return f"[{','.join([self._rule(rule) for rule in rules])}]"
+        return f"[{','.join([self._rule(rule) for rule in rules if rule.status not in self._quiet])}]"
 
     def end(self) -> str:
         """Nothing is left to say."""

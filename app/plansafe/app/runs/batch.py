@@ -1,0 +1,223 @@
+"""``audit --run`` and ``--resume``: many plans into a run folder, and a summary of it."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from plansafe.app.checking import Settings
+from plansafe.app.progress import Progress
+from plansafe.app.render import version
+from plansafe.app.running import complain, standard_output
+from plansafe.app.runs.folder import Folder
+from plansafe.app.runs.items import Item, Items, listed
+from plansafe.app.runs.pool import Pool
+from plansafe.app.runs.reading import VERSION, BadRun, Run, read_run
+from plansafe.app.runs.summary import Summary
+from plansafe.app.runs.tables import is_table
+from plansafe.app.service import combined_exit_code, usage_problem
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+_CHUNK = 200
+"""Plans of one task that a process gets at once, at most."""
+_LEAST = 8
+_OWN = ("hashes", "folders", "retell", "profile", "project")
+"""Settings that are no choice of the user, or are written in another way."""
+
+
+class Batch(NamedTuple):
+    """What is asked for beside the settings: the folder, whether it is taken up again, processes, columns."""
+
+    folder: str
+    resume: bool
+    jobs: int
+    id_column: str | None = None
+    plan_column: str | None = None
+
+
+def run_plans(plans: list[str], settings: Settings, batch: Batch) -> int:
+    """Judge plans into a run folder, and print a summary. The exit code of the whole batch."""
+    problem = usage_problem(settings)
+    if problem is not None:
+        return complain(problem)
+    try:
+        return _run(plans, settings, batch)
+    except BadRun as bad:
+        return complain(bad.diagnostic)
+
+
+def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
+    with ExitStack() as stack:
+        items = stack.enter_context(Items())
+        try:
+            for item in listed(plans, settings, batch.id_column, batch.plan_column):
+                items.add(item)
+        except (OSError, EOFError) as error:
+            raise BadRun(
+                f"cannot read the list of plans: {error}", "name .jsonl or .csv files that can be read"
+            ) from None
+        manifest = _manifest(plans, settings, batch, items)
+        if batch.resume:
+            before = read_run(batch.folder)
+            _same(before, manifest)
+            if not before.complete:
+                folder = stack.enter_context(Folder(batch.folder, before.manifest))
+                _unchanged(folder.recover(), batch.folder)
+                _judge(items, settings, batch, folder)
+        else:
+            folder = stack.enter_context(Folder.new(batch.folder, manifest))
+            _judge(items, settings, batch, folder)
+    run = read_run(batch.folder)
+    summary = Summary.of(run)
+    out = standard_output()
+    out.write(summary.text(run))
+    out.flush()
+    return combined_exit_code(summary.exit_codes)
+
+
+def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in settings._asdict().items()
+        if key not in _OWN
+    }
+    project = settings.project
+    said["project"] = None if project is None else project.path
+    said["plans"] = plans
+    said["id_column"], said["plan_column"] = batch.id_column, batch.plan_column
+    named = [path for path in plans if is_table(path) and os.path.isfile(path)]
+    named += [path for path in (said["project"], settings.home) if path is not None]
+    return {
+        "version": VERSION,
+        "tool": f"safecheck {version()}",
+        "command": sys.argv[1:],
+        "settings": said,
+        "inputs": {path: _sha256(path) for path in named},
+        "list": items.sha256,
+        "rules": {},
+        "plans": len(items),
+        "started": _now(),
+        "ended": None,
+        "complete": False,
+    }
+
+
+def _same(before: Run, manifest: dict[str, Any]) -> None:
+    """A run goes on as it began. Raises :class:`BadRun`."""
+    old = before.manifest
+    for key, what in (("tool", "by another version"), ("settings", "with other flags"), ("list", "for other plans")):
+        if old.get(key) != manifest[key]:
+            advice = "give the same plans and flags as when it was begun, or begin a new run"
+            if key == "settings":
+                was, now = old.get("settings"), manifest["settings"]
+                names = [name for name in now if not isinstance(was, dict) or was.get(name) != now[name]]
+                advice = f"what differs: {', '.join(names[:5])}; {advice}"
+            raise BadRun(f"{before.path} was begun {what}", advice)
+
+
+def _unchanged(inputs: list[dict[str, Any]], folder: str) -> None:
+    """What plans were judged with is as it was. Raises :class:`BadRun`."""
+    for one in inputs:
+        digest = one.get("sha256")
+        if isinstance(digest, str) and _sha256(one["path"]) != digest:
+            text = f"{one['path']} has changed since {folder} was begun"
+            raise BadRun(text, "begin a new run: one run is about one version of each file")
+
+
+def _judge(items: Items, settings: Settings, batch: Batch, folder: Folder) -> None:
+    """Judge what has no row yet, and complete the run."""
+    progress = Progress(len(items))
+    before, start = folder.offsets.done, time.monotonic()
+    manifest = folder.manifest
+    try:
+        with Pool(batch.jobs, settings) as pool:
+            for judged in pool.judged(_chunks(items, folder, batch.jobs)):
+                if judged.rules:
+                    for name, rule in judged.rules.items():
+                        manifest["rules"].setdefault(name, rule)
+                    folder.save()  # before a row speaks of them
+                folder.append(judged.number, judged.line)
+                done = folder.offsets.done
+                progress.at(done, pace(done - before, len(items) - done, time.monotonic() - start))
+    finally:
+        progress.clear()
+    _complete(folder)
+
+
+def _complete(folder: Folder) -> None:
+    manifest = folder.manifest
+    inputs: dict[str, str] = manifest["inputs"]
+    for row in Run(folder.path, manifest).rows():
+        for one in row.get("inputs", ()):
+            if one["role"] != "plan" and one["sha256"] is not None:
+                inputs.setdefault(one["path"], one["sha256"])
+    manifest["rules"] = dict(sorted(manifest["rules"].items()))
+    manifest["ended"] = _now()
+    folder.finish()
+
+
+def _chunks(items: Items, folder: Folder, jobs: int) -> Iterator[list[Item]]:
+    """What is left to judge, by task: a task is compiled once for a chunk."""
+    left = len(items) - folder.offsets.done
+    most = max(_LEAST, min(_CHUNK, left // (4 * jobs)))
+    for numbers in items.groups.values():
+        waiting = (number for number in numbers if number not in folder.offsets)
+        while chunk := list(itertools.islice(waiting, most)):
+            yield [items.get(number) for number in chunk]
+
+
+def pace(done: int, left: int, seconds: float) -> str:
+    """The rate, and the time that is left at this rate."""
+    if not done or seconds <= 0:
+        return ""
+    rate = done / seconds
+    rest = round(left / rate)
+    clock = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}" if rest >= 3600 else f"{rest // 60}:{rest % 60:02}"
+    return f"{rate:.3g}/s, {clock} left"
+
+
+def _sha256(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def refused(plans: bool, run: str | None, resume: str | None, of_runs: list[object], others: list[str]) -> int | None:
+    """Say what is wrong with the flags of a run; an exit code, ``None`` where nothing is."""
+    problem = None
+    if run is not None and resume is not None:
+        problem = Diagnostic(SC.BAD_OPTION, "--run begins a run, --resume goes on with one", help="leave one out")
+    elif run is None and resume is None and any([flag is not None for flag in of_runs]):
+        text = "--jobs, --id and --plan-column belong to a run"
+        problem = Diagnostic(SC.BAD_OPTION, text, help="--run FOLDER makes one (docs/batches.md)")
+    elif others:
+        text = f"{others[0]} does not go with a run"
+        problem = Diagnostic(SC.BAD_OPTION, text, help="a run is written into its folder, as JSON lines")
+    elif resume is not None and not plans:
+        try:
+            problem = _how_to_go_on(resume)
+        except BadRun as bad:
+            problem = bad.diagnostic
+    return None if problem is None else complain(problem)
+
+
+def _how_to_go_on(folder: str) -> Diagnostic:
+    """``--resume`` without plans: what is to be typed is shown, not taken from a file that others may have written."""
+    words = read_run(folder).manifest.get("command")
+    said = " ".join([str(word) for word in words]) if isinstance(words, list) else "PLAN.."
+    text = "--resume wants the plans and flags that the run was begun with"
+    return Diagnostic(SC.BAD_OPTION, text, help=f"it was begun by: safecheck {said}")

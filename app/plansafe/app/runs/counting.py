@@ -1,0 +1,48 @@
+"""What counts in a row, and rates with their intervals."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+_Z = 1.959963984540054
+"""The quantile 0.975 of the standard normal distribution."""
+
+
+class Rate(NamedTuple):
+    """``hits`` of ``of``, with the 95 % interval of Wilson (1927), which is right for rare things, too."""
+
+    hits: int
+    of: int
+
+    @property
+    def value(self) -> float | None:
+        """The share; ``None`` of nothing."""
+        return self.hits / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The lower and the upper bound; all of 0 to 1 of nothing."""
+        if not self.of:
+            return 0.0, 1.0
+        share, z = self.hits / self.of, _Z
+        scale = 1 + z * z / self.of
+        middle = (share + z * z / (2 * self.of)) / scale
+        half = z * sqrt(share * (1 - share) / self.of + z * z / (4 * self.of * self.of)) / scale
+        return (0.0 if not self.hits else middle - half), (1.0 if self.hits == self.of else middle + half)
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "n/a (0/0)"
+        low, high = self.interval
+        return f"{self.hits:6}  {100 * self.value:5.1f} %  ({100 * low:.1f} to {100 * high:.1f} %)"
+
+
+def is_finding(finding: dict[str, Any]) -> bool:
+    """Whether a finding says that a rule is broken where the plan stops at its first failed step."""
+    return bool(finding["rule"] and finding["class"] != "undecided" and "halt" in finding["readings"])
+
+
+def brought_about(finding: dict[str, Any]) -> bool:
+    """Whether the plan itself introduced or worsened what was found; with no blame, it is the plan's."""
+    return bool(finding["blame"] != "pre-existing")

@@ -1,0 +1,166 @@
+"""What a run judges: plans in files and folders, or in the rows of tables, each with the files that belong to it.
+
+The list is written to a temporary file as it is made, so that a run of any size keeps some bytes a plan in memory; its
+hash tells whether a resumed run is given the same plans.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from plansafe.app.checking import Settings
+from plansafe.app.project import plan_stem
+from plansafe.app.runs.tables import BadRow, Row, is_table, rows
+from plansafe.app.service import expand
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+ROLES = ("scene", "goal", "problem", "domain")
+"""Settings whose files may be named by a pattern."""
+_HOLE = re.compile(r"\{([^{}]*)\}")
+_PLAIN = re.compile(r"[^/\\\x00-\x1f]{1,200}\Z")
+_SEVERAL = ("plan", "script", "steps", "step", "actions")
+_LONGEST = 10_000
+
+
+class Item(NamedTuple):
+    """A plan of a run: its number from 0, its id, its path or else its text, kept columns, and its files.
+
+    ``files`` are (role, path) of what differs from plan to plan. ``wrong`` says why there is no plan.
+    """
+
+    number: int
+    id: str
+    path: str | None
+    name: str
+    text: str | None
+    columns: dict[str, Any]
+    files: tuple[tuple[str, str], ...]
+    wrong: str | None = None
+
+    @property
+    def key(self) -> tuple[tuple[str, str], ...]:
+        """What plans of one task have in common: their files, and the folder that others are looked for in."""
+        return (("folder", os.path.dirname(self.name)), *self.files)
+
+
+class Items:
+    """The plans of a run, on disk. A context manager."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._starts = array("Q")
+        self._digest = hashlib.sha256()
+        self.groups: dict[tuple[tuple[str, str], ...], array[int]] = {}
+
+    def __enter__(self) -> Items:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the list."""
+        return self._digest.hexdigest()
+
+    def add(self, item: Item) -> None:
+        """Put a plan at the end."""
+        line = json.dumps(item).encode() + b"\n"
+        self._starts.append(self._file.tell())
+        self._file.write(line)
+        self._digest.update(line)
+        self.groups.setdefault(item.key, array("Q")).append(item.number)
+
+    def get(self, number: int) -> Item:
+        """The plan of this number. Not while plans are still put in."""
+        self._file.seek(self._starts[number])
+        values = json.loads(self._file.readline())
+        values[6] = tuple([(role, path) for role, path in values[6]])
+        return Item(*values)
+
+
+def listed(paths: Iterable[str], settings: Settings, id_column: str | None, plan_column: str | None) -> Iterator[Item]:
+    """The plans that paths stand for, in order: files, plans in folders, rows of tables (``.jsonl``, ``.csv``)."""
+    number = 0
+    for path in paths:
+        if is_table(path) and not os.path.isdir(path):
+            for line, row in rows(path):
+                yield _of_row(number, path, line, row, settings, id_column, plan_column)
+                number += 1
+            continue
+        for plan in expand([path], settings):
+            columns = {"folder": os.path.basename(os.path.dirname(os.path.abspath(plan)))}
+            files, wrong = _files(settings, {"stem": plan_stem(plan)})
+            yield Item(number, plan, plan, plan, None, columns, files, wrong)
+            number += 1
+
+
+def _of_row(
+    number: int, path: str, line: int, row: Row | BadRow, settings: Settings, id_column: str | None, plan: str | None
+) -> Item:
+    name = f"{path}:{line}"
+    if isinstance(row, BadRow):
+        return Item(number, name, None, name, None, {}, (), row.reason)
+    wanted = plan or next((column for column in _SEVERAL if column in row), _SEVERAL[0])
+    named = row.get(id_column or "id")
+    own = str(named) if isinstance(named, (str, int)) and str(named) else name
+    columns = {
+        key: value
+        for key, value in row.items()
+        if key != wanted and isinstance(value, (str, int, float, bool, type(None))) and len(str(value)) <= _LONGEST
+    }
+    text = _text(row.get(wanted))
+    if id_column is not None and id_column not in row:
+        return Item(number, name, None, name, None, columns, (), f"there is no column {id_column!a} (--id)")
+    if text is None:
+        there = ", ".join(list(row)[:8])
+        reason = f"there is no plan in the column {wanted!a}; columns: {there}"
+        return Item(number, own, None, name, None, columns, (), reason)
+    files, wrong = _files(settings, {"stem": own, **columns})
+    return Item(number, own, None, name, text, columns, files, wrong)
+
+
+def _text(value: Any) -> str | None:
+    """The plan in a cell: a text, or a list of steps; ``None`` if it is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all([isinstance(step, str) and "\n" not in step for step in value]):
+        return "\n".join(value) + "\n"
+    return json.dumps(value) if isinstance(value, (list, dict)) else None
+
+
+def _files(settings: Settings, said: dict[str, Any]) -> tuple[tuple[tuple[str, str], ...], str | None]:
+    """The files that patterns name for a plan; or why they name none.
+
+    What a row says is put into the place of one name, and can lead into no other folder.
+    """
+    files = []
+    for role in ROLES:
+        pattern = getattr(settings, role)
+        if pattern is None or _HOLE.search(pattern) is None:
+            continue
+        for name in _HOLE.findall(pattern):
+            if name not in said:
+                return (), f"--{role} has {{{name}}}: there is no such column"
+            value = str(said[name])
+            if _PLAIN.match(value) is None or value in (".", ".."):
+                return (), f"--{role} has {{{name}}}: {value[:80]!a} is not the name of a file"
+        files.append((role, _HOLE.sub(lambda hole: str(said[hole[1]]), pattern)))
+    return tuple(files), None
+
+
+def not_a_row(item: Item) -> Diagnostic:
+    """Why a plan of a run could not be had."""
+    advice = "name the columns with --plan-column and --id; docs/batches.md says how tables are read"
+    return Diagnostic(SC.BAD_ROW, f"{item.name}: {item.wrong}", help=advice)

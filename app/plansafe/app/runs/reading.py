@@ -1,0 +1,154 @@
+"""A run folder, read: its manifest, and its rows one after the other. docs/batches.md says what is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    import pandas
+
+MANIFEST = "manifest.json"
+RESULTS = "results.jsonl"
+JOURNAL = "journal.jsonl"
+"""Rows in the order in which they were judged, while a run is under way."""
+VERSION = 1
+MOST_MANIFEST = 1 << 28
+"""Bytes of a manifest that are read: a million scenes with their hashes."""
+MOST_ROW = 1 << 26
+"""Bytes of one row that are read."""
+
+
+class BadRun(Exception):
+    """A folder that is no run, or a damaged one (SC643)."""
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(SC.BAD_RUN, message, help=advice)
+
+
+class Run(NamedTuple):
+    """A run: its folder and its manifest. Iterating reads the rows, in the order of the inputs, one at a time."""
+
+    path: str
+    manifest: dict[str, Any]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every plan has its row."""
+        return bool(self.manifest["complete"])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows; of a run under way those that there are. Raises :class:`BadRun` at a row that is none."""
+        if self.complete:
+            with _opened(os.path.join(self.path, RESULTS)) as file:
+                for line in lines(file):
+                    yield row_of(line, self.path)
+            return
+        path = os.path.join(self.path, JOURNAL)
+        if not os.path.exists(path):
+            return
+        with _opened(path) as file:
+            order = sorted(_index(file, self.path))
+            for _, start in order:
+                file.seek(start)
+                yield row_of(file.readline(MOST_ROW), self.path)
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read the manifest of a run folder. Raises :class:`BadRun` where there is none, or where it is of no use."""
+    folder = os.fspath(path)
+    name = os.path.join(folder, MANIFEST)
+    try:
+        with open(name, "rb") as file:
+            data = file.read(MOST_MANIFEST + 1)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadRun(f"{folder} is no run: cannot read {MANIFEST}: {reason}", "a run is made by --run FOLDER") from None
+    if len(data) > MOST_MANIFEST:
+        raise BadRun(f"{name} is larger than {MOST_MANIFEST >> 20} MiB")
+    try:
+        manifest = json.loads(data)
+    except (ValueError, RecursionError):
+        raise BadRun(f"{name} is no JSON") from None
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("complete"), bool):
+        raise BadRun(f"{name} is not the manifest of a run")
+    if manifest.get("version") != VERSION:
+        raise BadRun(f"{name} is of version {manifest.get('version')!a}, not {VERSION}", "judge the plans again")
+    return Run(folder, manifest)
+
+
+def to_dataframe(run: Run) -> pandas.DataFrame:
+    """The rows as a table of pandas (extra ``plots``): a column for each key, ``columns.NAME`` for kept columns."""
+    import pandas  # noqa: PLC0415 - an extra
+
+    flat = []
+    for row in run.rows():
+        kept = row.pop("columns", None) or {}
+        flat.append({**row, **{f"columns.{name}": value for name, value in kept.items()}})
+    return pandas.DataFrame(flat)
+
+
+def lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; none is read beyond a bound."""
+    while True:
+        line = file.readline(MOST_ROW)
+        if not line:
+            return
+        yield line
+
+
+def row_of(line: bytes, name: str) -> dict[str, Any]:
+    """The row that a line holds. Raises :class:`BadRun`."""
+    try:
+        row = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict) or not isinstance(row.get("number"), int):
+        raise BadRun(f"{name} is damaged: a line of it is no row", "judge the plans again")
+    return row
+
+
+def _index(file: IO[bytes], name: str) -> Iterator[tuple[int, int]]:
+    """The number of each whole row of a journal, and where it begins."""
+    start = 0
+    for line in lines(file):
+        if not line.endswith(b"\n"):
+            return  # torn: it is being written, or its writer was killed
+        yield row_of(line, name)["number"], start
+        start += len(line)
+
+
+def _opened(path: str) -> IO[bytes]:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise BadRun(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+class Offsets:
+    """Where the row of each plan begins in the journal: eight bytes for each."""
+
+    def __init__(self, plans: int) -> None:
+        self._starts = array("q", [-1]) * plans
+        self.done = 0
+
+    def add(self, number: int, start: int) -> bool:
+        """Note a row; whether it is the first of this plan."""
+        if self._starts[number] >= 0:
+            return False
+        self._starts[number] = start
+        self.done += 1
+        return True
+
+    def __contains__(self, number: int) -> bool:
+        return self._starts[number] >= 0
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._starts)

@@ -1,0 +1,71 @@
+"""A small house with plans in tables and folders, and commands on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DOMAIN = """(define (domain house) (:requirements :typing :negative-preconditions)
+  (:types room stove)
+  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove))
+  (:action go :parameters (?from ?to - room) :precondition (and (robot-in ?from) (not (= ?from ?to)))
+    :effect (and (not (robot-in ?from)) (robot-in ?to)))
+  (:action switch-on :parameters (?s - stove ?r - room) :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s)))
+    :effect (on ?s))
+  (:action switch-off :parameters (?s - stove ?r - room) :precondition (and (robot-in ?r) (in ?s ?r) (on ?s))
+    :effect (not (on ?s))))
+"""
+PROBLEM = """(define (problem {name}) (:domain house)
+  (:objects kitchen hall - room hob - stove)
+  (:init (robot-in {start}) (in hob kitchen)) (:goal (robot-in hall)))
+"""
+RULES = """(define (safety house-rules) (:domain house)
+  (:termination off-at-the-end :severity critical :hazard fire :target (human property)
+    :parameters (?s - stove) :require (not (on ?s)) :message "{?s} is left on"))
+"""
+SAFE = ["(switch-on hob kitchen)", "(switch-off hob kitchen)", "(go kitchen hall)"]
+UNSAFE = ["(switch-on hob kitchen)", "(go kitchen hall)"]
+BROKEN = ["(go hall kitchen)"]
+STRANGE = ["(fly kitchen hall)"]
+
+
+def house(folder: Path) -> None:
+    """Write the domain, the rules and two problems."""
+    (folder / "domain.pddl").write_text(DOMAIN)
+    (folder / "house.safe").write_text(RULES)
+    (folder / "rooms").mkdir()
+    for name in ("day", "night"):
+        (folder / "rooms" / f"{name}.pddl").write_text(PROBLEM.format(name=name, start="kitchen"))
+
+
+def table(path: Path, plans: int) -> None:
+    """Write a table of plans; of every four one is safe, one unsafe, one cannot be executed, one is none."""
+    kinds = (SAFE, UNSAFE, BROKEN, STRANGE)
+    with path.open("w") as file:
+        for number in range(plans):
+            row = {"id": f"p{number}", "room": ("day", "night")[number % 2], "plan": kinds[number % 4], "model": "m"}
+            file.write(json.dumps(row) + "\n")
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    """``safecheck audit WORDS`` with the house's files."""
+    flags = ["--domain", "domain.pddl", "--spec", "house.safe", "--problem", "rooms/{room}.pddl"]
+    return [str(Path(sys.executable).with_name("safecheck")), "audit", *words, *flags]
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run it."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST"))}
+    return subprocess.run(
+        command(folder, *words), cwd=folder, capture_output=True, text=True, check=False, env=environment, timeout=120
+    )
+
+
+def timeless(run: Path) -> list[dict[str, Any]]:
+    """The rows of a complete run, without times."""
+    rows = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
