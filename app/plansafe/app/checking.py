@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from plansafe.app.discovery import Discovery, Input
+from plansafe.app.discovery import Finder, Input
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
@@ -92,6 +92,16 @@ class Result(NamedTuple):
         return self.report.exit_code
 
 
+class Writes(Protocol):
+    """Writes plans in the form of their world."""
+
+    def __call__(self, prepared: Prepared, repair: Repair) -> str:
+        """A repaired plan."""
+
+    def step(self, words: tuple[str, ...]) -> str:
+        """One step, from its words in PDDL."""
+
+
 class Prepared(NamedTuple):
     """A plan, and the compiled task that it is checked with.
 
@@ -106,11 +116,11 @@ class Prepared(NamedTuple):
     sources: Mapping[str, Source]
     notes: tuple[Diagnostic, ...] = ()
     places: tuple[Span, ...] = ()
-    write: Callable[[Prepared, Repair], str] | None = None
+    write: Writes | None = None
 
 
 def compiled(
-    discovery: Discovery, domain: Source, problem: Source, specs: list[Source], settings: Settings
+    discovery: Finder, domain: Source, problem: Source, specs: list[Source], settings: Settings
 ) -> tuple[Checker, tuple[Input, ...]]:
     """Compile a task; with it come the specifications that the given ones extend."""
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file

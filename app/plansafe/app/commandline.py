@@ -53,6 +53,7 @@ _LAZY = {
     "init": "write a project file for a folder of plans",
     "lint": "find what is wrong with a specification",
     "domains": "the worlds whose plans are read; a scene as PDDL",
+    "server": "diagnostics, hovers and fixes in an editor (LSP)",
     "hazards": "which rules stand for which hazards",
     "detector": "make rules of a table",
     "scenario": "check scenarios of benchmarks, correct and review them",

@@ -17,6 +17,7 @@ from plansafe.app.benching import score
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.domains import app as domains
+from plansafe.app.editor.command import server
 from plansafe.app.formalising import formalise
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.initialising import init
@@ -94,6 +95,7 @@ app.command("models")(models)
 app.command("pairs")(pairs)
 app.command("plan")(plan)
 app.command("formalise")(formalise)
+app.command("server")(server)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(align, name="align")
 app.add_typer(bench, name="bench")

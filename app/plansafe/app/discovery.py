@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from plansafe.app.folders import Folders, Sibling, above, place
 from plansafe.app.plans import Heading, Kind, heading
@@ -82,6 +83,29 @@ class Inputs(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+class Finder(Protocol):
+    """Where inputs come from: files and folders (:class:`Discovery`), or texts that a caller handed in."""
+
+    def read(
+        self, path: str, role: str, how: str, keep: bool = True, within: tuple[str, ...] | None = None
+    ) -> Input | Diagnostic:
+        """One input by its path; a diagnostic says why there is none."""
+
+    def find(self, plan: Input, said: Heading) -> Inputs:
+        """Domain, problem and specifications of a plan whose beginning says ``said``."""
+
+    def of_project(self, project: Project, role: str, pattern: str, plan: str) -> Input | Diagnostic:
+        """What a pattern of the project file names for a plan."""
+
+    def specifications(
+        self, folder: str, domain: Input | None, problem: Input | None = None
+    ) -> tuple[tuple[Input, ...], list[Diagnostic]]:
+        """The specifications for a task and plans in ``folder``, and which could not be read."""
+
+    def extended(self, name: str, extending: Source) -> Input | None:
+        """The specification that another one extends."""
+
+
 class _NotFound(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -89,13 +113,17 @@ class _NotFound(Exception):
 
 
 class Discovery:
-    """Finds and reads inputs; every file and folder is read once, however many plans use it."""
+    """Finds and reads inputs; every file and folder is read once, however many plans use it.
 
-    def __init__(self, choice: Choice, hashes: bool = False) -> None:
+    ``unsaved`` are texts that stand for what is in files, by their real paths: what an editor has open.
+    """
+
+    def __init__(self, choice: Choice, hashes: bool = False, unsaved: Mapping[str, str] | None = None) -> None:
         self._choice = choice
         self._hashes = hashes
+        self._unsaved = unsaved or {}
         self._files: dict[str, Input] = {}
-        self._folders = Folders()
+        self._folders = Folders(self._unsaved)
         self._found: dict[tuple[str | None, ...], Inputs] = {}
         self._stdin_taken = False
 
@@ -110,6 +138,11 @@ class Discovery:
         known = self._files.get(path)
         if known is not None:
             return known._replace(role=role, how=how)
+        if self._unsaved and (text := self._unsaved.get(os.path.realpath(path))) is not None:
+            opened = Input(role, path, how, Source(path, text))
+            if keep:
+                self._files[path] = opened
+            return opened
         if path == STDIN:
             if self._stdin_taken:
                 return Diagnostic(SC.BAD_OPTION, "standard input (`-`) can be read for one file only")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from plansafe.app.plans import Heading, Kind, heading_of_file
+from plansafe.app.plans import Heading, Kind, heading, heading_of_file
 
 _USED = (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING)
 
@@ -18,18 +19,23 @@ class Sibling(NamedTuple):
 
 
 class Folders:
-    """Looks at folders; each is read once."""
+    """Looks at folders; each is read once. ``unsaved``: texts that stand for what is in files, by their real paths."""
 
-    def __init__(self) -> None:
+    def __init__(self, unsaved: Mapping[str, str] | None = None) -> None:
+        self._unsaved = unsaved or {}
         self._known: dict[str, tuple[Sibling, ...]] = {}
 
     def siblings(self, folder: str, kind: Kind) -> list[Sibling]:
         """The files of that kind in a folder, in order of their names, without hidden ones."""
         known = self._known.get(folder)
         if known is None:
-            every = [Sibling(path, heading_of_file(path)) for path in _files(folder)]
+            every = [Sibling(path, self._heading(path)) for path in _files(folder)]
             known = self._known[folder] = tuple([s for s in every if s.heading.kind in _USED])
         return [s for s in known if s.heading.kind is kind]
+
+    def _heading(self, path: str) -> Heading:
+        text = self._unsaved.get(os.path.realpath(path)) if self._unsaved else None
+        return heading_of_file(path) if text is None else heading(text)
 
 
 def _files(folder: str) -> list[str]:

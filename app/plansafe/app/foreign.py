@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings, compiled
-from plansafe.app.discovery import Discovery, Input
+from plansafe.app.discovery import Finder, Input
 from plansafe.app.project import STEM, plan_stem
 from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
@@ -42,7 +42,7 @@ class _Compiled(NamedTuple):
 class Foreign:
     """The world that the settings name, with the scene of each plan; what plans share is compiled once."""
 
-    def __init__(self, settings: Settings, discovery: Discovery) -> None:
+    def __init__(self, settings: Settings, discovery: Finder) -> None:
         self._settings = settings
         self._discovery = discovery
         self._compiled: dict[tuple[str, ...], _Compiled | tuple[Diagnostic, ...]] = {}
@@ -136,6 +136,10 @@ class _Writer:
     def __init__(self, chosen: Benchmark, scene: Scene) -> None:
         self._world = chosen
         self._scene = scene
+
+    def step(self, words: tuple[str, ...]) -> str:
+        """One step, from its words in PDDL."""
+        return self._world.write_step(words, self._scene)
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
         """The text of the repaired plan; its steps, read again, are those of the repair.

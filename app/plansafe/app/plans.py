@@ -44,7 +44,7 @@ _STEP = re.compile(
     r"""\s*(?:[\d.]+\s*:\s*)?\(\s*(?!define\b)[^\s()?":][^\s()?"]*(?:\s+[^\s()?"]+)*+\s*\)\s*(?:\[[^\]\r\n]*\]\s*)?(?:\(|[\d.]+\s*:|\Z)""",
     re.IGNORECASE,
 )
-_REMARK = re.compile(r"(?<!;);++[ \t]*+(domain|problem)[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
+_REMARK = re.compile(r"(?<!;);++!?[ \t]*+(domain|problem)[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
 _LEADING_COMMENTS = re.compile(r"(?>\s+|;[^\r\n]*)*+")
 _PLAN_NAME = r"(?i)(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.\d+)?\Z"
 # Patterns that most runs never use are texts: they are compiled at first use.
@@ -74,7 +74,7 @@ def _heading(head: str) -> Heading:
 
 
 def _remarks(head: str) -> dict[str, str]:
-    """Collect the ``; domain: path`` comments before the first step."""
+    """Collect the ``; domain: path`` comments before the first step; editors write ``;;!domain: name``."""
     start = _LEADING_COMMENTS.match(head)
     found: dict[str, str] = {}
     for remark in _REMARK.finditer(head, 0, start.end() if start else 0):

@@ -94,26 +94,33 @@ class Examined(NamedTuple):
 
 
 def examine(
-    plans: Iterable[str | Source], settings: Settings | None = None, wishes: ExaminationOptions | None = None
+    plans: Iterable[str | Source],
+    settings: Settings | None = None,
+    wishes: ExaminationOptions | None = None,
+    *,
+    session: Session | None = None,
+    seconds: float | None = None,
 ) -> Iterator[Examined]:
     """Look for the nearest safe plan of each plan, and say what is wrong with it.
 
     Plans are given as to :func:`plansafe.app.service.audit`, whose settings say what to check with. Where something is
     left open, so that there are many worlds, a plan is refused (SC507). The search is exponential in the cost of the
-    repair; ``wishes.options`` bound it.
+    repair; ``wishes.options`` bound it. ``session`` keeps what is compiled from one call to the next (of these
+    ``settings``); after ``seconds`` a plan is given up as a whole.
     """
     settings, wishes = settings or Settings(), wishes or ExaminationOptions()
-    session = Session(settings)
+    at_work = Session(settings) if session is None else session
     limit = wishes.options.time_limit_s
-    seconds = 4 * limit + _GRACE if limit else 0.0
+    if seconds is None:
+        seconds = 4 * limit + _GRACE if limit else 0.0
 
     def work(prepared: Prepared) -> Examined:
         if wishes.classes:  # which are those of the least edits
-            return _examine(session, prepared, wishes)
+            return _examine(at_work, prepared, wishes)
         meant = in_world(wishes.options, prepared.checker, settings.world)
-        return _examine(session, prepared, wishes._replace(options=meant))
+        return _examine(at_work, prepared, wishes._replace(options=meant))
 
-    for done in session.each(plans, work, seconds):
+    for done in at_work.each(plans, work, seconds):
         yield _ended(done, wishes.options) if isinstance(done, Result) else done
 
 

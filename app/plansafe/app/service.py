@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.checking import Prepared, Result, Settings, compiled
-from plansafe.app.discovery import Choice, Discovery, Input, Inputs
+from plansafe.app.discovery import Choice, Discovery, Finder, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.app.writing import Guard
 from plansafe.grammar.codes import SC
@@ -93,9 +93,12 @@ def no_rules() -> Diagnostic:
 
 
 class Session:
-    """Finds, reads and compiles what plans need; what several plans need is compiled once."""
+    """Finds, reads and compiles what plans need; what several plans need is compiled once.
 
-    def __init__(self, settings: Settings) -> None:
+    ``finder`` says where inputs come from; without one they are files, as docs/inputs.md says.
+    """
+
+    def __init__(self, settings: Settings, finder: Finder | None = None) -> None:
         self._settings = settings
         choice = Choice(
             settings.domain,
@@ -106,7 +109,7 @@ class Session:
             settings.project,
             settings.ltl,
         )
-        self._discovery = Discovery(choice, settings.hashes)
+        self._discovery: Finder = Discovery(choice, settings.hashes) if finder is None else finder
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
         self._foreign: Foreign | None = None
         self._home_sources: dict[str, Source] = {}

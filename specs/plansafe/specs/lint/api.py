@@ -32,7 +32,7 @@ def lint(
     ``solve``). The work is bounded by ``options.time_limit_s`` for the formulas, and again for each problem.
     """
     checking = Options(lenient_types=options.lenient_types, replay="never")
-    texts = list(problems) or [_no_problem(domain)]
+    texts = list(problems) or [no_problem(domain)]
     checkers = [Checker(domain, problem, specs, checking, resolve) for problem in texts]
     diagnostics = tuple(dict.fromkeys([d for checker in checkers for d in checker.diagnostics]))
     sources = {name: source for checker in checkers for name, source in checker.sources.items()}
@@ -46,7 +46,7 @@ def lint(
     return Lint(faults, tuple(found.open), diagnostics, sources, True, len(found.subjects), idle, len(found.given))
 
 
-def _no_problem(domain: Source) -> Source:
+def no_problem(domain: Source) -> Source:
     """A problem of the domain without objects: the rules may name its constants alone."""
     return Source(NO_PROBLEM, f"(define (problem none) (:domain {domain_name(domain)}) (:init) (:goal (and)))")
 

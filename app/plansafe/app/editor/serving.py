@@ -1,0 +1,81 @@
+"""The server itself: open files, one thread that works on them, and what is said of a file once it rests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from plansafe.app.editor.showing import shown, summary
+from plansafe.app.editor.symbols import Symbols
+from plansafe.app.editor.text import Text
+from plansafe.app.editor.worker import Worker
+from plansafe.app.editor.workspace import Judged, Workspace
+
+Done = TypeVar("Done")
+VERDICT = "$/safecheck/verdict"
+"""A notification with the verdict on a plan, for a status bar; editors may leave it unread."""
+_PAUSE = 0.02
+"""Seconds that typing rests before a file is judged: of several keys in a row, the last counts."""
+
+
+class Server(LanguageServer):
+    """A language server over one workspace."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__("safecheck", version, types.TextDocumentSyncKind.Incremental)
+        self.files = Workspace()
+        self.worker = Worker()
+        self.symbols = Symbols(self.files)
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    async def ask(self, uri: str, work: Callable[[Judged], Done | None]) -> Done | None:
+        """Ask something about an open file, as it is when the question's turn comes."""
+
+        def turn() -> Done | None:
+            text = self.files.texts.get(uri)
+            return None if text is None else work(self.files.judged(text))
+
+        return await self.worker.run(turn)
+
+    def later(self, uri: str) -> None:
+        """Judge a file soon; what was to be judged of it before no longer is."""
+        before = self._waiting.pop(uri, None)
+        if before is not None:
+            before.cancel()
+        self._waiting[uri] = asyncio.ensure_future(self._publish(uri))
+
+    def everything_later(self, but: str = "") -> None:
+        """Judge all open files again, since something that they depend on changed."""
+        for uri in list(self.files.texts):
+            if uri != but:
+                self.later(uri)
+
+    async def _publish(self, uri: str) -> None:
+        await asyncio.sleep(_PAUSE)
+        text = self.files.texts.get(uri)
+        if text is None:
+            return
+        judged = await asyncio.shield(self._judged(text))
+        if judged is None or self.files.texts.get(uri) is not text:
+            return  # a newer version waits for its turn
+        found = types.PublishDiagnosticsParams(uri, shown(judged), text.version)
+        self.text_document_publish_diagnostics(found)
+        if judged.result is not None:
+            self.protocol.notify(VERDICT, summary(judged))
+
+    async def _judged(self, text: Text) -> Judged | None:
+        def turn() -> Judged | None:
+            return self.files.judged(text) if self.files.texts.get(text.uri) is text else None
+
+        return await self.worker.run(turn)
+
+    def clear(self, uri: str) -> None:
+        """A file is closed: nothing is said of it."""
+        before = self._waiting.pop(uri, None)
+        if before is not None:
+            before.cancel()
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))

@@ -1,0 +1,75 @@
+"""A text as a tree with places, for texts that are being written: what is open is closed at the end.
+
+The shape is that of :func:`plansafe.grammar.sexpr.span_tree`; here each part also knows its word.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.sexpr import SpanNode, span_tree
+from plansafe.grammar.source import Source
+
+MAX_TEXT = 2_000_000
+"""Longer texts have no tree: they are judged, and nothing else is offered."""
+MAX_DEPTH = 200
+"""What is nested deeper is left out."""
+
+
+class Word(NamedTuple):
+    """A token, in lower case; a string keeps its quotes."""
+
+    span: Span
+    text: str
+
+
+class Form(NamedTuple):
+    """A list. ``head`` is its first word, and empty where there is none."""
+
+    span: Span
+    parts: tuple[Word | Form, ...]
+
+    @property
+    def head(self) -> str:
+        """The word it begins with."""
+        return self.parts[0].text if self.parts and isinstance(self.parts[0], Word) else ""
+
+    @property
+    def rest(self) -> tuple[Word | Form, ...]:
+        """All but the first part."""
+        return self.parts[1:]
+
+
+Part: TypeAlias = Word | Form
+
+
+def tree(source: Source) -> tuple[Part, ...]:
+    """What stands at the top of a text."""
+    if len(source.text) > MAX_TEXT:
+        return ()
+    return tuple([_part(node, source.text, 1) for node in span_tree(source)])
+
+
+def _part(node: Span | SpanNode, text: str, depth: int) -> Part:
+    if not isinstance(node, SpanNode):
+        word = text[node.start : node.end]
+        return Word(node, word if word[:1] == '"' else word.lower())
+    if depth >= MAX_DEPTH:
+        return Form(node.span, ())
+    return Form(node.span, tuple([_part(child, text, depth + 1) for child in node.children]))
+
+
+def around(top: tuple[Part, ...], offset: int) -> list[Form]:
+    """The lists that a place lies in, the outermost first."""
+    out: list[Form] = []
+    parts = top
+    while True:
+        inner = next((p for p in parts if isinstance(p, Form) and p.span.start < offset < p.span.end), None)
+        if inner is None:
+            open_at_end = parts[-1] if parts and isinstance(parts[-1], Form) else None
+            if open_at_end is None or not open_at_end.span.start < offset == open_at_end.span.end:
+                return out
+            inner = open_at_end
+        out.append(inner)
+        parts = inner.parts

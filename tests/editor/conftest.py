@@ -1,0 +1,173 @@
+"""A small home to edit, and one server for all tests of a file: what is said over its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient
+
+DOMAIN = """\
+(define (domain kitchen)
+  (:types room stove - object)
+  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove))
+  (:action switch-on :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (on ?s))
+  (:action switch-off :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
+  (:action go :parameters (?from ?to - room)
+    :precondition (and (robot-in ?from) (not (= ?from ?to)))
+    :effect (and (not (robot-in ?from)) (robot-in ?to))))
+"""
+PROBLEM = """\
+(define (problem tea) (:domain kitchen)
+  (:objects hob - stove kitchen hall - room)
+  (:init (robot-in kitchen) (in hob kitchen))
+  (:goal (robot-in hall)))
+"""
+RULES = """\
+(define (safety kitchen) (:domain kitchen)
+  (:process stove-off-before-leaving
+    :on (go ?from ?to)
+    :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s)))
+    :hazard fire :severity critical
+    :message "a stove is on in {?from}"
+    :rationale "Nobody sees a fire begin."))
+"""
+UNSAFE = "; make tea\n(switch-on hob kitchen)\n(go kitchen hall)\n"
+SAFE = "; make tea\n(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+FILES = {
+    "domain.pddl": DOMAIN,
+    "problem.pddl": PROBLEM,
+    "kitchen.safe": RULES,
+    "tea.plan": UNSAFE,
+    "other.plan": SAFE,
+    "named/named.plan": ";;!domain: kitchen\n;;!problem: tea\n(go kitchen hall)\n",
+    "named/d.pddl": DOMAIN,
+    "named/p.pddl": PROBLEM,
+    "named/p2.pddl": PROBLEM.replace("tea", "other"),
+}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Editor:
+    """What a test does with the client: files by their names, and what comes back."""
+
+    def __init__(self, client: LanguageClient, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+        self.versions: dict[str, int] = {}
+        self.texts: dict[str, str] = {}
+        self.since = 0
+
+    def uri(self, name: str) -> str:
+        return (self.folder / name).as_uri()
+
+    def document(self, name: str) -> types.TextDocumentIdentifier:
+        return types.TextDocumentIdentifier(self.uri(name))
+
+    def place(self, name: str, words: str, skip: int = 0, within: int = 0) -> types.Position:
+        """Where some words stand in a file that is open, the first or a later time."""
+        text, at = self.texts[name], -1
+        for _ in range(skip + 1):
+            at = text.index(words, at + 1)
+        at += within
+        line = text.count("\n", 0, at)
+        before = text[text.rfind("\n", 0, at) + 1 : at]
+        return types.Position(line, len(before.encode("utf-16-le")) // 2)
+
+    async def open(self, name: str, text: str | None = None, language: str = "pddl") -> list[types.Diagnostic]:
+        text = (self.folder / name).read_text(encoding="utf-8") if text is None else text
+        if name in self.versions:
+            return await self.change(name, text)
+        self.now()
+        self.versions[name], self.texts[name] = 1, text
+        item = types.TextDocumentItem(self.uri(name), language, 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return await self.said(name)
+
+    async def change(self, name: str, text: str) -> list[types.Diagnostic]:
+        self.now()
+        self.versions[name] += 1
+        self.texts[name] = text
+        self.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version=self.versions[name], uri=self.uri(name)),
+                [types.TextDocumentContentChangeWholeDocument(text)],
+            )
+        )
+        return await self.said(name)
+
+    async def edit(self, name: str, place: types.Range, new: str, text: str) -> list[types.Diagnostic]:
+        """One change of a part; ``text`` is what the whole is then."""
+        self.now()
+        self.versions[name] += 1
+        self.texts[name] = text
+        self.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version=self.versions[name], uri=self.uri(name)),
+                [types.TextDocumentContentChangePartial(place, new)],
+            )
+        )
+        return await self.said(name)
+
+    async def close(self, name: str) -> None:
+        del self.versions[name]
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
+
+    async def said(self, name: str) -> list[types.Diagnostic]:
+        """The diagnostics of the version that is open, said since the last change of any file."""
+        uri, version = self.uri(name), self.versions[name]
+        for _ in range(6000):
+            published = self.client.published[self.since :]
+            found = next((p for p in reversed(published) if p.uri == uri and p.version == version), None)
+            if found is not None:
+                return list(found.diagnostics)
+            await asyncio.sleep(0.005)
+        raise TimeoutError(f"nothing was said of {name}")
+
+    def now(self) -> None:
+        """What is waited for comes after this."""
+        self.since = len(self.client.published)
+
+
+CONFIG = ClientServerConfig(server_command=[str(Path(sys.executable).with_name("safecheck")), "server", "--stdio"])
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "examples" / "virtualhome", folder / "world")
+    (folder / "world" / "safecheck.toml").write_text('world = "virtualhome"\nscene = "home.json"\n', encoding="utf-8")
+    return folder.resolve()
+
+
+@pytest_lsp.fixture(config=CONFIG, scope="module")
+async def client(client: LanguageClient, home: Path) -> AsyncIterator[None]:
+    client.verdicts, client.published = [], []
+    features = client.protocol.fm.features
+    features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = client.published.append
+    client.feature("client/registerCapability")(lambda params: None)
+    features["$/safecheck/verdict"] = client.verdicts.append
+    capabilities = pytest_lsp.client_capabilities("visual-studio-code")
+    folders = [types.WorkspaceFolder(home.as_uri(), "home"), types.WorkspaceFolder((home / "world").as_uri(), "world")]
+    said = await client.initialize_session(
+        types.InitializeParams(capabilities=capabilities, root_uri=home.as_uri(), workspace_folders=folders)
+    )
+    client.legend = said.capabilities.semantic_tokens_provider.legend
+    yield
+    await client.shutdown_session()
+
+
+@pytest.fixture(scope="module")
+def editor(client: LanguageClient, home: Path) -> Editor:
+    return Editor(client, home)

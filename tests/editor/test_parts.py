@@ -1,0 +1,127 @@
+"""The editor's parts without a client: places, names, layout."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from plansafe.app.editor.formatting import formatted
+from plansafe.app.editor.names import Names, mentions
+from plansafe.app.editor.text import Text, path_of, uri_of
+from plansafe.app.editor.tree import around, tree
+from plansafe.app.plans import Kind, heading
+from plansafe.grammar.plan_text import read_plan
+from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    [
+        *(ROOT / "examples").rglob("*.p*l*"),
+        *(ROOT / "examples").rglob("*.safe"),
+        *(ROOT / "domains" / "plansafe" / "domains").glob("*/domain.pddl"),
+        *(ROOT / "specs" / "plansafe" / "specs").glob("*.safe"),
+    ]
+)
+
+
+def changed(text: str, place: tuple[int, int, int, int], new: str) -> str:
+    span = types.Range(types.Position(*place[:2]), types.Position(*place[2:]))
+    now = Text("file:///a", "/a", text, 1).changed([types.TextDocumentContentChangePartial(span, new)], 2)
+    assert now.version == 2
+    return now.text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_changes_are_applied_by_lines_of_the_protocol(end: str) -> None:
+    text = f"(a){end}\u2028\x0c(b){end}(c)"
+    assert changed(text, (1, 2, 1, 5), "(x)") == f"(a){end}\u2028\x0c(x){end}(c)"
+    assert changed(text, (2, 3, 2, 3), "(d)") == text + "(d)"
+    assert changed(text, (9, 9, 9, 9), "!") == text + "!"
+    assert changed(text, (0, 1, 2, 1), "") == "(c)"
+
+
+def test_every_place_of_a_text_is_found_again() -> None:
+    draw = random.Random(7)
+    for _ in range(200):
+        text = "".join(draw.choices("a( \U0001f525é\r\n\u2028\x0b", k=draw.randrange(30)))
+        opened = Text("file:///a", "/a", text)
+        for offset in range(len(text) + 1):
+            if text[offset - 1 : offset + 1] == "\r\n":
+                continue  # between them no line ends
+            found = opened.position(offset)
+            assert opened.offset(found) == offset
+            before = text[opened.source.line_starts[found.line] : offset]
+            assert found.character == len(before.encode("utf-16-le")) // 2
+
+
+def test_files_that_are_nowhere_yet_have_a_name_in_the_folder() -> None:
+    assert path_of(uri_of("/a b/ö#1?.plan")) == "/a b/ö#1?.plan"
+    assert Path(path_of("untitled:Untitled-1")).name == "Untitled-1"
+    assert "/" not in Path(path_of("git:/../../x")).name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_layout_is_the_same_the_second_time_and_says_the_same(path: Path) -> None:
+    source = Source.from_path(path)
+    kind = heading(source.text).kind
+    once = formatted(source, kind)
+    if kind in (Kind.OTHER, Kind.EMPTY):
+        assert once is None
+        return
+    assert once is not None
+    assert formatted(Source("", once), kind) == once
+    assert read_all(Source("", once)) == read_all(source) or kind is Kind.STEPS
+    assert [s.tokens for s in read_plan(Source("", once)).steps] == [s.tokens for s in read_plan(source).steps]
+    assert not any(line != line.rstrip() for line in once.splitlines() if ";" not in line)
+
+
+def test_layout_leaves_alone_what_cannot_be_read() -> None:
+    for text in ("(define (domain d)", "(define (domain d) ))", "hello", "", "(a (b) c)", "(a ; in a step\n b)"):
+        assert formatted(Source("", text), heading(text).kind) in (None, text)
+    assert formatted(Source("", "(define (domain d) " + "(" * 1000 + ")" * 1000 + ")"), Kind.DOMAIN) is None
+
+
+def test_names_are_told_apart_by_their_places() -> None:
+    text = """(define (safety s) (:domain d)
+  (:process r :parameters (?x - cup) :on (or (go ?x hall) (exists (?y - room) (look ?y)))
+    :forbid (and (next (at ?x)) (next ?x sink) (>= (load ?x) 3) (since (full ?x) (once (action (go ?x _)))))
+    :message "(on ?x) {?x}"))"""
+    found = [(m.names.value, m.name) for m in mentions(Source("", text), Kind.SAFETY)]
+    of = {kind: [name for names, name in found if names == kind] for kind, _ in found}
+    assert of["action"] == ["go", "look", "go"]
+    assert of["predicate"] == ["at", "next", "full"]
+    assert of["function"] == ["load"]
+    assert of["object"] == ["hall", "sink"]
+    assert of["type"] == ["cup", "room"]
+    assert of["rule"] == ["r"]
+    assert of["operator"] == ["or", "exists", "and", "next", ">=", "since", "once", "action"]
+    assert of["string"] == ['"(on ?x) {?x}"']
+
+
+def test_the_names_of_the_compiler_are_those_that_are_found(tmp_path: Path) -> None:
+    """Of the shipped domain: what the compiled task declares, no more and no less."""
+    from plansafe.specs.lint.api import no_problem
+    from plansafe.verifier.api import Checker
+
+    source = Source.from_path(ROOT / "domains/plansafe/domains/household/domain.pddl")
+    task = Checker(source, no_problem(source)).engine.task
+    found = [m for m in mentions(source, Kind.DOMAIN) if m.declares]
+
+    def named(names: Names) -> set[str]:
+        return {m.name for m in found if m.names is names}
+
+    assert named(Names.ACTION) == set(task.actions)
+    assert named(Names.PREDICATE) >= {p.name for p in task.predicates if p.name in named(Names.PREDICATE)}
+    assert {p.name for p in task.predicates} - named(Names.PREDICATE) <= {m.name for m in mentions(source, Kind.DOMAIN)}
+    assert named(Names.FUNCTION) == {f.name for f in task.functions}
+    assert named(Names.TYPE) | {"object"} == set(task.type_names)
+
+
+def test_lists_around_a_place_are_found_in_open_texts() -> None:
+    text = "(define (domain d) (:action a :parameters (?x - "
+    assert [form.head for form in around(tree(Source("", text)), len(text))] == ["define", ":action", "?x"]
+    assert len(around(tree(Source("", "(" * 100_000)), 100_000)) <= 200
