@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,9 @@ RUN = (
     "docs/training.md",
     "docs/benchmarks.md",
     "docs/files.md",
+    "docs/agents.md",
+    "docs/service.md",
+    "docs/robots.md",
     "docs/planning.md",
     "docs/formalise.md",
     "docs/planners.md",
@@ -66,7 +71,8 @@ _ROOTS = {path.name for path in ROOT.iterdir() if path.is_dir()}
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_every_block_runs(name: str, tmp_path: Path) -> None:
+def test_every_block_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable), prepend=os.pathsep)  # blocks that start `safecheck`
     page = Page(ROOT / name, tmp_path)
     found = list(blocks(page.page))
     assert found

@@ -62,6 +62,8 @@ _LAZY = {
     "pairs": "make pairs of a safe and an unsafe plan to train on",
     "score": "score outputs of models that were made elsewhere",
     "align": "train a language model on verdicts",
+    "serve": "answer robots over HTTP, one session each",
+    "mcp": "answer an agent by the Model Context Protocol",
     "models": "which language models can be asked",
     "ask": "one question to a language model",
 }

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.agents.serving import mcp, serve
 from plansafe.app.aligning import app as align
 from plansafe.app.benching import app as bench
 from plansafe.app.benching import score
@@ -91,11 +92,13 @@ app.command("detector")(detector)
 app.command("hazards")(hazards)
 app.command("init")(init)
 app.command("lint")(lint)
+app.command("mcp")(mcp)
 app.command("models")(models)
 app.command("pairs")(pairs)
 app.command("plan")(plan)
 app.command("formalise")(formalise)
 app.command("server")(server)
+app.command("serve")(serve)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(align, name="align")
 app.add_typer(bench, name="bench")

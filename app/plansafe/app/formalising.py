@@ -160,7 +160,7 @@ def _formalised(asked: _Asked, wishes: Wishes, out: _Out) -> int:
         raise NotWritten(wrong)
     if not checker.ok:
         return complain(next(d for d in checker.diagnostics if d.severity is Severity.ERROR))
-    refused = _unfit(checker)
+    refused = unfit(checker)
     if refused is not None:
         return complain(refused)
     try:
@@ -179,7 +179,7 @@ def _formalised(asked: _Asked, wishes: Wishes, out: _Out) -> int:
     return combined_exit_code([one.exit_code for one in found])
 
 
-def _unfit(checker: Checker) -> Diagnostic | None:
+def unfit(checker: Checker) -> Diagnostic | None:
     """Why rules are not tried out in this task: it leaves something open, has durations, or is too large."""
     from plansafe.verifier.planning.own_search import unsupported  # noqa: PLC0415 - loads the planner
 

@@ -113,6 +113,14 @@ class SC:
     BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
     PAIR_DOES_NOT_REPLAY: Final = "SC651"  # a pair is not what it says
     NO_PAIRS: Final = "SC652"  # no pairs were found
+    BAD_REQUEST: Final = "SC680"  # a request that is not understood
+    NOT_THERE: Final = "SC681"  # nothing of that name is there
+    NO_SESSION: Final = "SC682"  # no such session
+    SERVICE_LIMIT: Final = "SC683"  # a limit of the service
+    BAD_KEY: Final = "SC684"  # no key, or a wrong one
+    NOT_WATCHED: Final = "SC685"  # a task that no session can watch
+    WRONG_POSITION: Final = "SC686"  # a session that stands elsewhere
+    DOOR_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
     BAD_PACK: Final = "SC670"  # a pack that is refused
     NOT_PACKED: Final = "SC671"  # something that cannot be packed
 
