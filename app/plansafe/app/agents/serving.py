@@ -68,7 +68,7 @@ def serve(
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
-            from plansafe.app.agents.keys import Lock  # noqa: PLC0415
+            from plansafe.app.agents.keys import Lock  # noqa: PLC0415 - what it loads is not needed for a mistake
             from plansafe.app.agents.protocol import BoundedProtocol  # noqa: PLC0415
             from plansafe.app.agents.web import Bounds, application  # noqa: PLC0415
         except ModuleNotFoundError as error:
