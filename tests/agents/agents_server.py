@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 DOMAIN = """(define (domain kitchen)
@@ -30,14 +31,16 @@ RULES = """(define (safety kitchen)
 TASK: Mapping[str, Any] = {"domain": DOMAIN, "problem": PROBLEM, "rules": [RULES]}
 UNSAFE = "(switch-on hob kitchen) (go kitchen hall)"
 SAFE = "(go kitchen hall)"
-BOMB = f"""(define (domain bomb) (:predicates (p {" ".join([f"?x{i}" for i in range(8)])}) (q))
+_BOUND = "abcdfg"
+BOMB = f"""(define (domain bomb) (:predicates (e ?x ?y) (q))
   (:action boom :parameters () :precondition
-    (forall ({" ".join([f"?x{i}" for i in range(8)])}) (not (p {" ".join([f"?x{i}" for i in reversed(range(8))])})))
+    (exists ({" ".join([f"?{x}" for x in _BOUND])}) (and
+      {" ".join([f"(e ?{x} ?{y})" for x, y in pairwise(_BOUND)])} (not (e ?g ?a))))
     :effect (q)))"""
 BOMB_PROBLEM = f"""(define (problem b) (:domain bomb) (:objects {" ".join([f"o{i}" for i in range(40)])})
-  (:init) (:goal (q)))"""
+  (:init {" ".join([f"(e o{i} o{j})" for i in range(40) for j in range(40)])}) (:goal (q)))"""
 BOMB_RULE = "(define (safety s) (:process r :forbid (q) :severity low))"
-"""A condition over 40^8 bindings: no limit within the engine's loop over steps ends it."""
+"""One condition with 40^6 bindings to look through: only who ends the process ends that."""
 
 
 @contextmanager

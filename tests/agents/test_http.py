@@ -1,0 +1,243 @@
+"""The service over loopback: answers, sessions that know nothing of each other, keys, and who may ask from where."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, UNSAFE, serving
+
+from plansafe.app.agents.keys import Lock, read_key
+from plansafe.app.agents.routes import answer_schema
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "ros2"))
+
+KEY = "a-key-of-more-than-sixteen"
+
+
+def opened(client: httpx.Client, **more: Any) -> str:
+    answer = client.post("/v1/sessions", json={**TASK, **more})
+    assert answer.status_code == 200, answer.text
+    jsonschema.Draft202012Validator(answer_schema("session")).validate(answer.json())
+    return f"/v1/sessions/{answer.json()['session']}"
+
+
+def code(answer: httpx.Response) -> str:
+    found = answer.json()
+    jsonschema.Draft202012Validator(answer_schema("error")).validate(found)
+    return str(found["error"]["code"])
+
+
+def test_a_verdict_and_a_repair(client: httpx.Client) -> None:
+    answer = client.post("/v1/audit", json={**TASK, "plan": UNSAFE})
+    assert (answer.status_code, answer.json()["headline"]) == (200, "UNSAFE")
+    assert answer.headers["cache-control"] == "no-store"
+    answer = client.post("/v1/repair", json={**TASK, "plan": UNSAFE})
+    assert answer.json()["repairs"][0]["headline"] == "SAFE"
+
+
+def test_each_answer_of_a_session_has_its_schema(client: httpx.Client) -> None:
+    session = opened(client)
+    for name, given, schema in (
+        ("allowed", {"action": SAFE}, "advice"),
+        ("take", {"action": "(switch-on hob kitchen)", "position": 0}, "advice"),
+        ("next", {"ahead": True}, "steps"),
+        ("observe", {"facts": ["(on hob)"]}, "difference"),
+        ("state", {}, "state"),
+    ):
+        answer = client.post(f"{session}/{name}", json=given)
+        assert answer.status_code == 200, answer.text
+        jsonschema.Draft202012Validator(answer_schema(schema)).validate(answer.json())
+    assert client.delete(session).json() == {"closed": True}
+    assert code(client.post(f"{session}/state", json={})) == SC.NO_SESSION
+    assert client.post(f"{session}/allowed", json={"action": SAFE}).status_code == 410
+    assert client.post("/v1/sessions/nobody/allowed", json={"action": SAFE}).status_code == 404
+
+
+def test_a_request_that_is_sent_twice_counts_once(client: httpx.Client) -> None:
+    session = opened(client)
+    first = client.post(f"{session}/take", json={"action": "(switch-on hob kitchen)", "position": 0})
+    again = client.post(f"{session}/take", json={"action": "(switch-off hob kitchen)", "position": 0})
+    assert first.json()["position"] == 1
+    assert (again.status_code, code(again)) == (409, SC.WRONG_POSITION)
+    assert "(on hob)" in client.post(f"{session}/state", json={}).json()["facts"]
+
+
+def test_a_wrong_observation_changes_nothing(client: httpx.Client) -> None:
+    session = opened(client)
+    before = client.post(f"{session}/state", json={}).json()
+    answer = client.post(f"{session}/observe", json={"facts": ["(on hob)", "(onn hob)"]})
+    assert (answer.status_code, code(answer)) == (422, SC.UNKNOWN_PREDICATE)
+    assert client.post(f"{session}/state", json={}).json() == before
+
+
+def test_sessions_know_nothing_of_each_other(client: httpx.Client) -> None:
+    one, other = opened(client), opened(client)
+    client.post(f"{one}/take", json={"action": "(switch-on hob kitchen)"})
+    assert not client.post(f"{one}/allowed", json={"action": SAFE}).json()["allowed"]
+    assert client.post(f"{other}/allowed", json={"action": SAFE}).json()["allowed"]
+
+
+def test_no_session_where_rules_would_be_left_out(client: httpx.Client) -> None:
+    unknown = TASK["problem"].replace("(:init ", "(:init (unknown (on hob)) ")
+    timed = TASK["problem"].replace("(:init ", "(:init (at 5 (on hob)) ")
+    for problem in (unknown, timed):
+        answer = client.post("/v1/sessions", json={**TASK, "problem": problem})
+        assert (answer.status_code, code(answer)) == (422, SC.NOT_WATCHED), answer.text
+    answer = client.post("/v1/sessions", json={**TASK, "rules": [], "default_rules": False})
+    assert code(answer) == SC.GATE_WITHOUT_RULES
+
+
+def test_some_hundred_requests_in_flight_have_an_answer_each(address: str) -> None:
+    """Each names its plan, and each answer is that of its plan: nothing is lost, doubled or exchanged."""
+
+    async def all_at_once() -> list[tuple[int, httpx.Response]]:
+        limits = httpx.Limits(max_connections=300)
+        async with httpx.AsyncClient(base_url=address, limits=limits, timeout=120) as client:
+
+            async def one(number: int) -> tuple[int, httpx.Response]:
+                plan = UNSAFE if number % 2 else SAFE
+                return number, await client.post("/v1/audit", json={**TASK, "plan": plan, "name": f"plan {number}"})
+
+            return list(await asyncio.gather(*[one(number) for number in range(300)]))
+
+    for number, answer in asyncio.run(all_at_once()):
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        assert (found["plan"], found["headline"]) == (f"plan {number}", "UNSAFE" if number % 2 else "SAFE")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../etc/passwd",
+        "/v1/rules/..%2F..%2Fetc%2Fpasswd",
+        "/v1/rules/%2Fetc%2Fpasswd",
+        "/v1/rules/..",
+        "/v1/domains/..%5C..%5Cx",
+        "/v1/worlds/%00",
+        "/v1/explain/..%2FSC201",
+        "/v1/sessions/..%2F..%2Faudit/allowed",
+        "//etc/passwd",
+        "/openapi.json/../../x",
+    ],
+)
+def test_no_path_is_one_of_the_server(address: str, path: str) -> None:
+    place = httpx.URL(address)
+    with socket.create_connection((place.host, place.port), 20) as raw:
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    assert answer.split(b" ", 2)[1] in (b"400", b"404", b"405"), answer
+    assert b"root:" not in answer
+
+
+def test_who_may_ask(client: httpx.Client) -> None:
+    assert client.get("/health", headers={"host": "evil.example"}).status_code == 400
+    answer = client.post("/v1/audit", content=b"{}", headers={"content-type": "text/plain"})
+    assert (answer.status_code, code(answer)) == (415, SC.BAD_REQUEST)
+    assert "access-control-allow-origin" not in client.get("/health", headers={"origin": "http://evil.example"}).headers
+
+
+def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
+    """A condition that no limit of the engine ends: that request is refused, others and sessions go on."""
+    with (
+        serving("--time-limit", "1", "--step-limit", "1", "--workers", "1") as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        session = opened(client)
+        bomb = {"domain": BOMB, "problem": BOMB_PROBLEM, "rules": [BOMB_RULE]}
+        answer = client.post("/v1/audit", json={**bomb, "plan": "(boom)"})
+        assert answer.status_code == 504 or answer.json()["headline"] == "UNKNOWN", answer.text
+        began = client.post("/v1/sessions", json=bomb)
+        if began.status_code == 200:
+            other = f"/v1/sessions/{began.json()['session']}"
+            late = client.post(f"{other}/allowed", json={"action": "(boom)"})
+            assert late.status_code == 504, late.text
+            assert client.post(f"{other}/state", json={}).status_code == 410
+        assert client.post("/v1/audit", json={**TASK, "plan": SAFE}).json()["headline"] == "SAFE"
+        assert client.post(f"{session}/allowed", json={"action": SAFE}).json()["allowed"]
+
+
+def test_a_service_with_a_key_and_two_sessions() -> None:
+    """Without its key nothing is said; sessions are bounded, and expire."""
+    with (
+        serving("--sessions", "2", "--idle", "1", "--workers", "1", SAFECHECK_API_KEY=KEY) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        for headers in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {KEY}"}, {"x-api-key": KEY[:-1]}):
+            for method, path in (("GET", "/v1/catalogue"), ("POST", "/v1/audit"), ("DELETE", "/v1/sessions/x")):
+                answer = client.request(method, path, headers=headers)
+                assert (answer.status_code, code(answer)) == (401, SC.BAD_KEY)
+        assert client.get("/v1/catalogue", headers={"x-api-key": KEY}).status_code == 200
+        client.headers["authorization"] = f"Bearer {KEY}"
+        first, second = opened(client), opened(client)
+        full = client.post("/v1/sessions", json=TASK)
+        assert (full.status_code, code(full)) == (503, SC.SERVICE_LIMIT)
+        assert full.headers["retry-after"]
+        for session in (first, second):
+            deadline = time.monotonic() + 60
+            while client.post(f"{session}/state", json={}).status_code != 410:
+                assert time.monotonic() < deadline
+                time.sleep(2.1)
+        opened(client)
+
+
+def test_keys_are_read_and_compared(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text(f"{KEY}\n", encoding="utf-8")
+    assert read_key(str(file), {}) == KEY
+    assert read_key(None, {}) is None
+    for text in ("short", "", "with a blank in the middle", "ü" * 20):
+        assert isinstance(read_key(None, {"SAFECHECK_API_KEY": text}), Diagnostic)
+    assert isinstance(read_key(str(tmp_path / "none"), {}), Diagnostic)
+    lock = Lock(KEY)
+    assert lock.opens({"x-api-key": KEY})
+    assert not lock.opens({"x-api-key": KEY + "x"})
+    assert not lock.opens({"authorization": "Bearer \udcff"})
+    assert Lock(None).opens({})
+
+
+def test_others_are_let_in_with_a_key_only() -> None:
+    command = [sys.executable, "-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve"]
+    done = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert SC.BAD_KEY in done.stderr
+
+
+def test_the_client_of_the_example(address: str) -> None:
+    from safecheck_client import Gate, Refused
+
+    gate = Gate(address, dict(TASK), seconds=30.0)
+    gate.took("(switch-on hob kitchen)")
+    assert gate.allowed(SAFE) == (False, "stove-off-before-leaving: a stove is on in kitchen")
+    assert gate.saw(["(not (on hob))"]) == []
+    assert "(go kitchen hall)" in gate.safe_steps()
+    assert gate.allowed(SAFE) == (True, "")
+    gate.close()
+    allowed, why = gate.allowed(SAFE)
+    assert not allowed
+    assert "ended" in why
+    with pytest.raises(Refused):
+        gate.took(SAFE)
+
+
+@pytest.fixture(scope="module")
+def described(address: str) -> Iterator[Any]:
+    yield httpx.get(f"{address}/openapi.json", timeout=60).json()
+
+
+def test_the_description_is_served(described: Any) -> None:
+    assert described["openapi"].startswith("3.1")
+    assert json.dumps(described).count("report") > 1
