@@ -54,6 +54,8 @@ _LAZY = {
     "lint": "find what is wrong with a specification",
     "domains": "the worlds whose plans are read; a scene as PDDL",
     "server": "diagnostics, hovers and fixes in an editor (LSP)",
+    "stats": "tables and plots of runs (audit --run)",
+    "compare": "two runs over the same plans",
     "hazards": "which rules stand for which hazards",
     "detector": "make rules of a table",
     "scenario": "check scenarios of benchmarks, correct and review them",

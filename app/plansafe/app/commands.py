@@ -69,6 +69,7 @@ from plansafe.app.running import (
     standard_output,
     terminal,
 )
+from plansafe.app.runs.command import compare, stats
 from plansafe.app.scenario_new import new
 from plansafe.app.scenario_sheets import agreement, sheet
 from plansafe.app.scenarios import app as scenarios
@@ -90,6 +91,8 @@ app.command("ask")(ask)
 app.command("score")(score)
 app.command("detector")(detector)
 app.command("hazards")(hazards)
+app.command("stats")(stats)
+app.command("compare")(compare)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("mcp")(mcp)

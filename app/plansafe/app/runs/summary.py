@@ -7,13 +7,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from plansafe.app.render.text import pad, visible
+from plansafe.app.render.text import brief, pad, visible
 from plansafe.app.runs.counting import Rate, brought_about, is_finding
 from plansafe.app.runs.reading import Run
 
 _SHOWN = 10
+_SLOWEST = 5
+_KEPT = 10_000
+"""Different reasons and notes that are told apart."""
 _UNREAD = "not judged"
 _ORDER = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", _UNREAD)
+
+
+@dataclass
+class _Scene:
+    """How many plans a scene has, and how many of them have steps that are none there."""
+
+    plans: int = 0
+    strange: int = 0
+    example: str = ""
 
 
 @dataclass
@@ -28,8 +40,9 @@ class Summary:
     before: Counter[str] = field(default_factory=Counter)
     notes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     slowest: list[tuple[float, str]] = field(default_factory=list)
-    unread: list[tuple[str, str]] = field(default_factory=list)
-    tasks: dict[str, list[int]] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    unread_first: dict[str, str] = field(default_factory=dict)
+    scenes: dict[str, _Scene] = field(default_factory=dict)
     exit_codes: set[int] = field(default_factory=set)
     seconds: float = 0.0
 
@@ -54,15 +67,35 @@ class Summary:
         self.hazards.update({f["hazard"] for f in mine if f["hazard"]})
         self.findings.update([f["rule"] for f in mine])
         self.before.update({f["rule"] for f in found} - {f["rule"] for f in mine})
-        self.notes.update({(d["severity"], d["code"], d["message"]) for d in row["diagnostics"]})
-        self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SHOWN]
+        if row["headline"] is not None:
+            for note in {(d["severity"], d["code"], d["message"]) for d in row["diagnostics"]}:
+                if note in self.notes or len(self.notes) < _KEPT:
+                    self.notes[note] += 1
+        self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SLOWEST]
         if row["headline"] is None:
-            self.unread.append((row["id"], next((d["message"] for d in row["diagnostics"]), "")))
-            del self.unread[1000:]
+            wrong = next((d for d in row["diagnostics"] if d["severity"] == "error"), None)
+            reason = "no reason was given" if wrong is None else wrong["message"]
+            alike = reason if wrong is None else f"{wrong['code']} {reason.replace(row['plan'], '').split(': ')[0]}"
+            if alike in self.unread or len(self.unread) < _KEPT:
+                self.unread[alike] += 1
+                self.unread_first.setdefault(alike, f"{row['id']}: {reason}")
+        self._fits(row)
 
-    def text(self, run: Run) -> str:
+    def _fits(self, row: dict[str, Any]) -> None:
+        """Note whether a plan speaks of what its scene has: a script in the wrong scene has steps that are none."""
+        task = next((i["path"] for role in ("scene", "problem") for i in row["inputs"] if i["role"] == role), None)
+        if task is None:
+            return
+        scene = self.scenes.setdefault(task, _Scene())
+        strange = next((f["message"] for f in row["findings"] if f["class"] == "ill-formed"), None)
+        scene.plans += 1
+        scene.strange += strange is not None
+        scene.example = scene.example or strange or ""
+
+    def text(self, run: Run | str) -> str:
         """The summary in words, as it stands at the end of a batch."""
-        out = [f"{self.plans} plans in {visible(run.path)}, judged in {self.seconds:.1f} s of work"]
+        name = run if isinstance(run, str) else run.path
+        out = [f"{self.plans} plans in {brief(name)}, judged in {self.seconds:.1f} s of work"]
         there = [headline for headline in _ORDER if self.headlines[headline]]
         out += [_line(headline, Rate(self.headlines[headline], self.plans)) for headline in there]
         judged = self.plans - self.headlines[_UNREAD]
@@ -72,10 +105,29 @@ class Summary:
                 out += [_line(name, Rate(count, judged)) for name, count in _first(counts)]
         if self.unread:
             out += ["", f"not judged: {self.headlines[_UNREAD]}"]
-            out += [f"  {visible(name)}: {visible(reason)}" for name, reason in self.unread[:_SHOWN]]
-        out += ["", "slowest"]
-        out += [f"  {seconds:8.3f} s  {visible(name)}" for seconds, name in self.slowest[:5]]
+            for alike, count in _first(self.unread)[:_SHOWN]:
+                others = "" if count == 1 else f", and {count - 1} more like it"
+                out.append(f"  {brief(self.unread_first[alike])}{others}")
+            out += _more(len(self.unread), "reasons")
+        unfit = [(name, one) for name, one in self.scenes.items() if one.plans == one.strange > 1]
+        if unfit:
+            out += ["", "scenes that fit none of their plans: are they paired rightly?"]
+            out += [f"  {brief(name)}, {one.plans} plans: {brief(one.example)}" for name, one in unfit[:_SHOWN]]
+            out += _more(len(unfit), "scenes")
+        repeated = [(note, count) for note, count in self.notes.most_common() if count > 1]
+        if repeated:
+            out += ["", "said of several plans"]
+            for (severity, code, message), count in repeated[:_SHOWN]:
+                out.append(f"  {severity}[{code}]: {brief(message)} ({count} plans)")
+            out += _more(len(repeated), "notes")
+        if self.slowest:
+            out += ["", "slowest (the first plan of a task pays for compiling it)"]
+            out += [f"  {seconds:8.3f} s  {brief(name)}" for seconds, name in self.slowest[:_SLOWEST]]
         return "\n".join(out) + "\n"
+
+
+def _more(there: int, what: str) -> list[str]:
+    return [f"  and {there - _SHOWN} more {what}"] if there > _SHOWN else []
 
 
 def _line(name: str, rate: Rate) -> str:

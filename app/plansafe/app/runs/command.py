@@ -1,0 +1,262 @@
+"""The commands ``stats`` and ``compare``: tables and pictures of runs, and what differs between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from plansafe.app.render.text import visible
+from plansafe.app.running import complain, guarded, remark, standard_output
+from plansafe.app.runs import stats as tables
+from plansafe.app.runs.layout import laid_out
+from plansafe.app.runs.reading import BadRun, Run, read_run
+from plansafe.app.runs.stats import OF_FINDINGS, OF_PLANS, Table, Where
+from plansafe.app.runs.summary import Summary
+from plansafe.app.writing import NotWritten, Output, save
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+
+_SHOWN = 50
+
+
+class Layout(StrEnum):
+    """How a table is written."""
+
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    LATEX = "latex"
+
+
+class Plot(StrEnum):
+    """Pictures."""
+
+    BARS = "bars"
+    WHERE = "where"
+    HEAT = "heat"
+
+
+Runs = Annotated[list[str], typer.Argument(metavar="RUN..", help="Run folders (safecheck audit --run).")]
+FormatOption = Annotated[Layout, typer.Option("--format", help="How to write the table.")]
+OutputOption = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file; of a plot: .svg or .png.")
+]
+
+
+class _Refused(Exception):
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(SC.BAD_OPTION, message, help=advice)
+
+
+def stats(
+    runs: Runs,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help=f"{', '.join(OF_FINDINGS)}; {', '.join(OF_PLANS)} or a column; plan: a line for each; where.",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A column of rates for each value of this column.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="COLUMN=VALUE", help="Count these plans alone. May be repeated."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="TOML, [labels]: what the values of --by mean in --taxonomy."),
+    ] = None,
+    taxonomy: Annotated[str, typer.Option(metavar="NAME", help="The taxonomy that --labels speaks of.")] = "safel",
+    form: FormatOption = Layout.MARKDOWN,
+    plot: Annotated[Plot | None, typer.Option(help="A picture instead of a table (extra `plots`).")] = None,
+    output: OutputOption = None,
+) -> None:
+    """Count over runs: a summary, or a table by what is asked for.
+
+    A plan counts once for a rule or hazard that it brings about (introduced or worsened), of the plans that were
+    judged; what was there before is counted apart. Intervals are Wilson's, 95 %. Exit codes: 0, or 2 for what cannot be
+    read.
+    """
+    raise typer.Exit(
+        guarded(lambda: _said(lambda: _stats(runs, by, group, only, labels, taxonomy, form, plot, output)))
+    )
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")],
+    second: Annotated[str, typer.Argument(metavar="RUN", help="Another, of the same plans.")],
+    form: FormatOption = Layout.MARKDOWN,
+    every: Annotated[bool, typer.Option("--all", help=f"List all plans that differ, not the first {_SHOWN}.")] = False,
+) -> None:
+    """Compare two runs plan by plan: headlines, rules, and McNemar's exact test.
+
+    Exit codes: 0, or 2 for what cannot be read. That runs differ is no mistake.
+    """
+    raise typer.Exit(guarded(lambda: _said(lambda: _compare(first, second, form.value, every))))
+
+
+def _said(work: Any) -> int:
+    try:
+        work()
+    except (BadRun, _Refused, NotWritten) as bad:
+        return complain(bad.diagnostic)
+    return 0
+
+
+def _stats(
+    paths: list[str],
+    by: str | None,
+    group: str | None,
+    only: list[str] | None,
+    labels: str | None,
+    taxonomy: str,
+    form: Layout,
+    plot: Plot | None,
+    output: str | None,
+) -> None:
+    runs = [read_run(path) for path in paths]
+    for run in runs:
+        if not run.complete:
+            remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are counted",))
+    filters = [_filter(text) for text in only or ()]
+
+    def rows() -> Iterator[dict[str, Any]]:
+        return _rows(runs, filters)
+
+    if by is None and plot is None and labels is None:
+        for run in runs:
+            _print(Summary.of(_rows([run], filters)).text(run), output)
+        return
+    table = _table(rows(), by, group, labels, taxonomy, plot)
+    if not table.rows:
+        remark((f"nothing to count: no plan has {by or 'any finding'}",))
+    if plot is None:
+        _print(laid_out(table, form.value), output)
+        return
+    form_of_file = (output or "").rpartition(".")[2].lower()
+    if output is None or form_of_file not in ("svg", "png"):
+        raise _Refused("a plot is written to a file", "--output FILE.svg, or FILE.png")
+    from plansafe.app.runs.plots import NoPlots, picture  # noqa: PLC0415 - loads matplotlib
+
+    try:
+        drawn = picture(table, plot.value, form_of_file)
+    except NoPlots:
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where a package is missing
+
+        raise _Refused("plots need matplotlib (extra `plots`)", f"{how_to_install('plots')}") from None
+    with Output(output) as file:
+        file.file.write(drawn)
+        remark(file.commit())
+
+
+def _table(
+    rows: Iterator[dict[str, Any]],
+    by: str | None,
+    group: str | None,
+    labels: str | None,
+    taxonomy: str,
+    plot: Plot | None,
+) -> Table:
+    if labels is not None:
+        if by is None:
+            raise _Refused("--labels says what the values of a column mean", "name the column with --by")
+        if taxonomy not in tables.TAXONOMIES:
+            raise _Refused(f"no taxonomy is named {taxonomy!a}", f"one of {', '.join(tables.TAXONOMIES)}")
+        return tables.by_labels(rows, by, taxonomy, _labels(labels))
+    if by == "where" or plot is Plot.WHERE:
+        return tables.where(rows)
+    if plot is Plot.BARS and group is not None:
+        raise _Refused("bars are about all plans", "--plot heat has a column for each group")
+    if plot is Plot.HEAT and group is None:
+        raise _Refused("a heat map has a column for each group", "name a column with --group")
+    by = by or "hazard"
+    if by == "plan":
+        return tables.every_plan(rows)
+    if by in OF_FINDINGS:
+        return tables.by_findings(rows, by, group)
+    if group is not None:
+        raise _Refused("--group goes with what findings are counted by", f"--by {', '.join(OF_FINDINGS)}")
+    return tables.by_plans(_with_column(rows, by), by)
+
+
+def _with_column(rows: Iterator[dict[str, Any]], by: str) -> Iterator[dict[str, Any]]:
+    """The rows; a column that no plan has is a mistake."""
+    there: dict[str, None] = {}
+    found = by in OF_PLANS
+    for row in rows:
+        found = found or by in row["columns"]
+        if not found and len(there) < 50:
+            there.update(dict.fromkeys(row["columns"]))
+        yield row
+    if not found:
+        raise _Refused(f"no plan has a column {by!a}", f"columns: {', '.join(there) or 'none'}")
+
+
+def _rows(runs: list[Run], filters: list[Where]) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        about = {"run": run.path, "world": (run.manifest.get("settings") or {}).get("world") or "pddl"}
+        for row in run.rows():
+            row.update(about)
+            if all([one.holds(row) for one in filters]):
+                yield row
+
+
+def _filter(text: str) -> Where:
+    column, equals, value = text.partition("=")
+    if not equals:
+        raise _Refused(f"--where takes COLUMN=VALUE, not {text!a}")
+    return Where(column, value)
+
+
+def _labels(path: str) -> dict[str, tuple[str, ...]]:
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - for labels alone
+    from plansafe.specs.toml_text import read_toml  # noqa: PLC0415
+
+    given = Discovery(Choice()).read(path, "table", "--labels")
+    data = given if isinstance(given, Diagnostic) else read_toml(given.source, SC.BAD_OPTION)
+    if isinstance(data, Diagnostic):
+        assert data.severity is Severity.ERROR
+        raise _Refused(data.message, data.help)
+    found = data.get("labels")
+    if not isinstance(found, dict):
+        raise _Refused(f"{path} has no table [labels]", 'write "the label" = ["category", ..]')
+    return {str(name): tuple(map(str, value)) for name, value in found.items() if isinstance(value, list)}
+
+
+def _compare(first: str, second: str, form: str, every: bool) -> None:
+    from plansafe.app.runs.comparing import compare as compared  # noqa: PLC0415 - for this command alone
+
+    runs = [read_run(first), read_run(second)]
+    found = compared(runs[0].rows(), runs[1].rows())
+    out = [f"{found.both} plans in both runs; {found.only_first} in {visible(first)} alone, "]
+    out[0] += f"{found.only_second} in {visible(second)} alone"
+    if found.repeated:
+        out.append(f"{found.repeated} plans have the id of another one and are left out: --id names a column")
+    out += ["", laid_out(found.changes, form)]
+    for what, test in found.tests:
+        p = "n/a" if test.p is None else f"{test.p:.3g}"
+        out.append(
+            f"{what}: {test.only_first} in the first alone, {test.only_second} in the second alone, {test.ties} alike, "
+            f"{test.left_out} left out; McNemar's exact p = {p}"
+        )
+    rows = found.plans.rows
+    if rows:
+        shown = found.plans._replace(rows=rows if every else rows[:_SHOWN])
+        out += ["", f"{len(rows)} plans differ", laid_out(shown, form)]
+        if len(shown.rows) < len(rows):
+            out.append(f"{len(rows) - len(shown.rows)} more: --all")
+    _print("\n".join(out).rstrip("\n") + "\n", None)
+
+
+def _print(text: str, output: str | None) -> None:
+    if output is None:
+        out = standard_output()
+        out.write(text)
+        out.flush()
+    else:
+        remark(save(output, text))

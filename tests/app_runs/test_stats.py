@@ -1,0 +1,174 @@
+"""Tables, pictures and comparisons of runs, on rows whose counts are known."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.app.runs import read_run, to_dataframe
+from plansafe.app.runs.counting import Rate
+from plansafe.app.runs.layout import laid_out
+from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
+from plansafe.app.runs.summary import Summary
+
+
+def finding(rule: str | None, **said: Any) -> dict[str, Any]:
+    own = {
+        "rule": rule, "hazard": "fire", "targets": ["human"], "severity": "high", "class": "termination",
+        "readings": ["halt"], "blame": "introduced", "message": "rule: it burns", "step": None, "at_end": True,
+    }  # fmt: skip
+    return {**own, **said}
+
+
+def row(number: int, headline: str | None, *findings: dict[str, Any], **said: Any) -> dict[str, Any]:
+    own = {
+        "id": f"p{number}", "number": number, "columns": {"model": "m"}, "seconds": 0.5, "kept": [], "steps": 10,
+        "taxonomy": {"hot": {"safel": ["human-fire"]}, "wet": {"safel": ["human-slip"]}},
+        "headline": headline, "exit_code": {"SAFE": 0, None: 2}.get(headline, 1),
+        "executable": "NONE" if headline == "INVALID" else "ALL", "safe": "ALL" if headline == "SAFE" else "NONE",
+        "findings": list(findings), "diagnostics": [], "inputs": [], "plan": f"{number}.plan",
+    }  # fmt: skip
+    return {**own, **said}
+
+
+ROWS = [
+    row(0, "SAFE"),
+    row(1, "UNSAFE", finding("hot"), finding("hot"), finding("wet", hazard="slip", blame="pre-existing")),
+    row(2, "UNSAFE", finding("wet", hazard="slip", step=4, at_end=False), columns={"model": "n"}),
+    row(3, "INVALID", finding(None, **{"class": "inexecutable", "hazard": None, "step": 10, "at_end": False})),
+    row(4, None, columns={}, diagnostics=[{"severity": "error", "code": "SC601", "message": "no file"}]),
+]
+
+
+def write(folder: Path, rows: list[dict[str, Any]], complete: bool = True) -> str:
+    folder.mkdir()
+    manifest = {"version": 1, "complete": complete, "plans": len(rows), "settings": {"world": None}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    text = "".join([json.dumps(one) + "\n" for one in rows])
+    (folder / ("results.jsonl" if complete else "journal.jsonl")).write_text(text)
+    return str(folder)
+
+
+def call(*words: str) -> subprocess.CompletedProcess[str]:
+    program = str(Path(sys.executable).with_name("safecheck"))
+    return subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_rate_has_wilsons_interval() -> None:
+    """Newcombe 1998, table I: 81/263, 15/148, 0/20, 1/29."""
+    for hits, of, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611)):
+        assert Rate(hits, of).interval == pytest.approx((low, high), abs=1e-4)
+    assert Rate(1, 29).interval == pytest.approx((0.0061, 0.1718), abs=1e-4)
+    assert Rate(0, 0).value is None
+
+
+def test_a_plan_counts_once_for_a_rule_and_what_was_before_counts_apart() -> None:
+    table = by_findings(ROWS, "rule")
+    assert table.rows == (
+        ("slip", "wet", Rate(1, 4), 1, 1, 1, "p2: it burns"),
+        ("fire", "hot", Rate(1, 4), 2, 0, 0, "p1: it burns"),
+    )
+    assert [one[0] for one in by_findings(ROWS, "safel").rows] == ["human-slip", "human-fire"]
+    classes = {one[0]: one[1] for one in by_findings(ROWS, "class").rows}
+    assert classes == {"termination": Rate(2, 4), "inexecutable": Rate(1, 4)}
+    grouped = by_findings(ROWS, "hazard", "model")
+    assert grouped.head == ("hazard", "m", "n")
+    assert grouped.rows == (("slip", Rate(0, 3), Rate(1, 1)), ("fire", Rate(1, 3), Rate(0, 1)))
+
+
+def test_plans_are_counted_by_their_columns() -> None:
+    first, *_ = by_plans(ROWS, "model").rows
+    assert first == ("m", 3, 3, Rate(2, 3), Rate(1, 3), 1, 0, 1, 1, 0)
+
+
+def test_labels_are_held_against_categories() -> None:
+    meant = {"m": ("human-slip",), "n": ("human-slip", "human-fire")}
+    table = by_labels(ROWS, "model", "safel", meant)
+    assert table.rows == (
+        ("human-slip", 4, Rate(1, 4), Rate(2, 4)),
+        ("human-fire", 1, Rate(1, 1), Rate(1, 1)),
+        ("all", 4, Rate(1, 4), Rate(2, 4)),
+    )
+
+
+def test_where_in_the_plan_it_goes_wrong() -> None:
+    lines = {name: counts for name, *counts in where(ROWS).rows}
+    assert lines["30 to 40 %"] == [1, 0]
+    assert lines["90 to 100 %"] == [0, 1]
+    assert lines["at the end"] == [2, 0]
+
+
+def test_what_stands_in_a_cell_stays_in_it() -> None:
+    table = Table("t", ("name", "rate"), (("=1+1|\n\x1b[2J\\&_<b>", Rate(1, 4)), ("b", None)))
+    markdown = laid_out(table, "markdown")
+    assert len(markdown.splitlines()) == 4
+    assert "\x1b" not in markdown
+    assert "\\|" in markdown
+    assert "\\<b\\>" in markdown
+    cells = list(csv.reader(io.StringIO(laid_out(table, "csv"))))
+    assert cells[0] == ["name", "rate", "rate: of", "rate: low", "rate: high"]
+    assert cells[1][0].startswith("'=1+1")
+    assert cells[1][1:3] == ["1", "4"]
+    latex = laid_out(table, "latex")
+    assert r"\textbackslash{}\&\_" in latex
+    assert r"25.0 \%" in latex
+
+
+def test_the_summary_says_each_thing_once() -> None:
+    rows = [*ROWS, *[row(n, None, diagnostics=ROWS[4]["diagnostics"]) for n in range(5, 50)]]
+    summary = Summary.of(rows)
+    assert summary.headlines == {"SAFE": 1, "UNSAFE": 2, "INVALID": 1, "not judged": 46}
+    text = summary.text("run")
+    assert text.count("no file") == 1
+    assert "46" in text
+
+
+def test_commands_on_runs(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", ROWS)
+    assert "UNSAFE" in call("stats", run).stdout
+    assert "| fire | hot | 1 of 4: 25.0 %" in call("stats", run, "--by", "rule").stdout
+    assert "| slip | 1 of 1" in call("stats", run, "--by", "hazard", "--where", "model=n").stdout
+    assert call("stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2] == "p1,UNSAFE,ALL,10,fire,hot"
+    wrong = call("stats", run, "--by", "colour")
+    assert (wrong.returncode, "no plan has a column 'colour'" in wrong.stderr) == (2, True)
+    assert call("stats", str(tmp_path)).returncode == 2
+
+
+def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", ROWS)
+    other = write(tmp_path / "other", [row(0, "UNSAFE", finding("hot")), *ROWS[1:4], row(9, "SAFE")], complete=False)
+    done = call("compare", run, other)
+    assert done.returncode == 0
+    assert "4 plans in both runs" in done.stdout
+    assert "no rule broken: 1 in the first alone, 0 in the second alone, 2 alike, 1 left out" in done.stdout
+    assert "| p0 | SAFE | UNSAFE | - | hot |" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_pictures(tmp_path: Path, form: str) -> None:
+    pytest.importorskip("matplotlib")
+    from plansafe.app.runs.plots import picture
+
+    tables = {"bars": by_findings(ROWS, "rule"), "where": where(ROWS), "heat": by_findings(ROWS, "rule", "model")}
+    for kind, table in tables.items():
+        drawn = picture(table, kind, form)
+        assert drawn == picture(table, kind, form)
+        assert drawn.startswith(b"\x89PNG" if form == "png" else b"<?xml")
+        assert b"<script" not in drawn
+        assert picture(Table(table.title, table.head, ()), kind, form)
+
+
+def test_pandas_reads_a_run(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    run = write(tmp_path / "run", ROWS)
+    frame = pandas.read_json(f"{run}/results.jsonl", lines=True)
+    assert list(frame["id"]) == ["p0", "p1", "p2", "p3", "p4"]
+    ours = to_dataframe(read_run(run))
+    assert list(ours["columns.model"].fillna("-")) == ["m", "m", "n", "m", "-"]
