@@ -48,10 +48,20 @@ def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[
     own: list[object] = []
 
     def noted(into: list[object]):  # type: ignore[no-untyped-def]
-        def run(plans, settings, form, output=None, color="auto", fix=False, diff=False, certificate=None):  # type: ignore[no-untyped-def]
+        def run(
+            plans,
+            settings,
+            form,
+            output=None,
+            color="auto",
+            fix=False,
+            diff=False,
+            certificate=None,
+            write_baseline=None,
+        ):  # type: ignore[no-untyped-def]
             source = settings.project and settings.project.source.text
             settings = settings._replace(project=settings.project and settings.project._replace(source=source))
-            into.append((plans, settings, form, output, color, fix, diff, certificate))
+            into.append((plans, settings, form, output, color, fix, diff, certificate, write_baseline))
             return 0
 
         return run

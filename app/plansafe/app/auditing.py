@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from plansafe.app.checking import Settings
 from plansafe.app.progress import Progress
 from plansafe.app.render import renderer
-from plansafe.app.running import REPORT, complain, terminal, written
+from plansafe.app.running import REPORT, complain, remark, terminal, written
 from plansafe.app.service import audit as results
 from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
+from plansafe.app.writing import Guard, NotWritten
 from plansafe.app.writing import problem as unwritable
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from plansafe.app.baseline import Baseline
 
 
 def audit_plans(
@@ -24,6 +31,7 @@ def audit_plans(
     fix: bool = False,
     diff: bool = False,
     certificate: str | None = None,
+    write_baseline: str | None = None,
 ) -> int:
     """Audit plans and print the reports; with ``fix`` or ``diff``, their repairs. The exit code of the whole."""
     # Millions of small tuples, hardly any cycles: the default would spend a third of the time on looking.
@@ -45,6 +53,20 @@ def audit_plans(
         problem = unusable(certificate, len(paths), settings, fix or diff, output) or unwritable(certificate, kept)
         if problem is not None:
             return complain(problem)
+    baseline = None
+    if settings.baseline is not None or write_baseline is not None:
+        from plansafe.app.baseline import BadBaseline, Baseline, read_baseline  # noqa: PLC0415 - where there is one
+
+        problem = _unusable(settings, fix or diff, write_baseline, output) or unwritable(write_baseline, kept)
+        if problem is not None:
+            return complain(problem)
+        try:
+            if write_baseline is not None:
+                baseline = Baseline(write_baseline, anew=True)
+            else:
+                baseline = read_baseline(settings.baseline or "")
+        except BadBaseline as bad:
+            return complain(bad.diagnostic)
     if fix or diff:
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 
@@ -55,6 +77,7 @@ def audit_plans(
         view = renderer(form, settings, terminal(color, stream))
         codes = set()
         for result in results(paths, settings):
+            result = result if baseline is None else baseline.marked(result)
             codes.add(result.exit_code)
             used.update([file.path for file in result.inputs])
             text = view.plan(result)
@@ -67,9 +90,41 @@ def audit_plans(
             progress.step()
         progress.clear()
         stream.write(view.end())
+        if baseline is not None:
+            codes.add(_closed(baseline, write_baseline is not None, kept))
         return combined_exit_code(codes)
 
     try:
         return written(output, work, kept)
     finally:
         progress.clear()
+
+
+def _unusable(settings: Settings, repairs: bool, anew: str | None, output: str | None) -> Diagnostic | None:
+    """Why no baseline can be used with these flags."""
+    if repairs:
+        return Diagnostic(SC.BAD_OPTION, "a baseline goes with neither --fix nor --diff", help="leave one out")
+    if settings.blame:
+        message = "with --blame not all findings are listed, and a baseline is about all"
+        return Diagnostic(SC.BAD_OPTION, message, help="leave --blame out")
+    if anew is not None and output is not None and os.path.realpath(anew) == os.path.realpath(output):
+        return Diagnostic(SC.BAD_OPTION, "--write-baseline and --output name the same file", help="name two files")
+    return None
+
+
+def _closed(baseline: Baseline, anew: bool, kept: Guard) -> int:
+    """Write the file, or say which of its plans were not looked at. An exit code."""
+    if anew:
+        try:
+            remark(baseline.write(kept))
+        except NotWritten as refused:
+            return complain(refused.diagnostic)
+        number = len(set(baseline.found))
+        print(f"baseline written: {number:,} finding{'' if number == 1 else 's'}", file=sys.stderr)
+        return 0
+    entries, plans = baseline.unseen()
+    if entries:
+        print(
+            f"baseline: {entries:,} of its findings are in {plans:,} plans not judged to the end here", file=sys.stderr
+        )
+    return 0

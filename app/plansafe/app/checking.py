@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from plansafe.app.project import Project
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
-    from plansafe.verifier.rules.home import Profile
+    from plansafe.verifier.rules.home import Entry, Profile
 
 
 class Settings(NamedTuple):
@@ -26,9 +26,11 @@ class Settings(NamedTuple):
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
     domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
     specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what it says,
-    once it was read. ``retell``: what was noted about a scene is said with each of its plans, not with the first alone.
-    ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is this
-    condition in PDDL, or where it is empty the problem's own, if it has one.
+    once it was read. ``ignore`` are rules whose findings decide nothing, ``select`` those that alone decide, if
+    there are any (:mod:`plansafe.app.choosing`); with ``allow_in_plans`` a plan may say the same. ``baseline`` is a
+    file of known findings (:mod:`plansafe.app.baseline`). ``retell``: what was noted about a scene is said with each
+    of its plans, not with the first alone. ``wanted`` is given where a plan is yet to be written: then none is read,
+    and the goal is this condition in PDDL, or where it is empty the problem's own, if it has one.
     """
 
     domain: str | None = None
@@ -64,6 +66,10 @@ class Settings(NamedTuple):
     ltl: tuple[str, ...] = ()
     home: str | None = None
     profile: Profile | None = None
+    ignore: tuple[Entry, ...] = ()
+    select: tuple[Entry, ...] = ()
+    allow_in_plans: bool = False
+    baseline: str | None = None
     retell: bool = False
     wanted: str | None = None
 
@@ -73,11 +79,36 @@ class Settings(NamedTuple):
         return Question(self.judge or ("all" if self.world is None else "introduced"), self.min_severity)
 
 
+class Known(NamedTuple):
+    """A finding as a baseline has it: ``fingerprint`` as in SARIF, ``plan`` as a path from the current folder."""
+
+    fingerprint: str
+    plan: str
+    rule: str
+    code: str
+    message: str
+
+
+class Marks(NamedTuple):
+    """What a baseline says of the findings of a plan.
+
+    The positions of those that it knows, how many count and are new, those that are gone (``None``: the plan was not
+    judged to the end, and nothing is said of that), and the exit code.
+    """
+
+    file: str
+    known: frozenset[int]
+    new: int
+    gone: tuple[Known, ...] | None
+    exit_code: int
+
+
 class Result(NamedTuple):
     """What came of one plan.
 
     ``inputs`` are the files that were used, the plan first; ``sources`` the texts that labels refer to, by name.
-    ``failure`` is the traceback of a bug; then the report says that there was one (SC900).
+    ``failure`` is the traceback of a bug; then the report says that there was one (SC900). ``marks`` are there where a
+    baseline was given.
     """
 
     plan: str
@@ -85,11 +116,12 @@ class Result(NamedTuple):
     inputs: tuple[Input, ...]
     sources: Mapping[str, Source]
     failure: str | None = None
+    marks: Marks | None = None
 
     @property
     def exit_code(self) -> int:
-        """The exit code of this plan alone: that of its report."""
-        return self.report.exit_code
+        """The exit code of this plan alone: that of its report, unless a baseline knows all that fails it."""
+        return self.report.exit_code if self.marks is None else self.marks.exit_code
 
 
 class Writes(Protocol):

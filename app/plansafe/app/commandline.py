@@ -25,6 +25,7 @@ from plansafe.app.options import (
     Gate,
     GoalFile,
     HomeFile,
+    IgnoreRules,
     JudgeOption,
     LenientTypes,
     LtlFormulas,
@@ -35,6 +36,7 @@ from plansafe.app.options import (
     ProblemFile,
     Reading,
     SceneFile,
+    SelectRules,
     SeverityChoice,
     SeverityOption,
     ShowConfig,
@@ -224,6 +226,16 @@ def audit(
     ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
     home: HomeFile = None,
+    ignore_rules: IgnoreRules = None,
+    select_rules: SelectRules = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Findings that this file knows fail no plan; it says what is gone."),
+    ] = None,
+    write_baseline: Annotated[
+        str | None,
+        typer.Option("--write-baseline", metavar="FILE", help="Write what is found now as a baseline."),
+    ] = None,
     require_rules: Annotated[
         bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
     ] = False,
@@ -325,7 +337,7 @@ def audit(
     """
     from plansafe.app.auditing import audit_plans  # noqa: PLC0415 - not needed to answer --help
     from plansafe.app.checking import Settings  # noqa: PLC0415
-    from plansafe.app.configuration import Asked, configure  # noqa: PLC0415
+    from plansafe.app.configuration import Asked, configure, with_flags  # noqa: PLC0415
     from plansafe.app.running import guarded, limit_memory  # noqa: PLC0415
 
     settings = Settings(
@@ -358,6 +370,7 @@ def audit(
         task=task,
         ltl=tuple(ltl or ()),
         home=home,
+        baseline=baseline,
     )
     if run is not None or resume is not None or jobs is not None or id_column is not None or plan_column is not None:
         from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
@@ -368,13 +381,18 @@ def audit(
             raise typer.Exit(code)
         batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column)
     asked = Asked(plans, no_project, show_config)
+    settings = with_flags(settings, ignore_rules, select_rules)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     settings = now.settings
     limit_memory(now.memory)
     if run is not None or resume is not None:
         raise typer.Exit(guarded(lambda: run_plans(plans or [], settings, batch)))
     raise typer.Exit(
-        guarded(lambda: audit_plans(plans or [], settings, now.form, output, color.value, fix, diff, certificate))
+        guarded(
+            lambda: audit_plans(
+                plans or [], settings, now.form, output, color.value, fix, diff, certificate, write_baseline
+            )
+        )
     )
 
 

@@ -16,7 +16,7 @@ from plansafe.app.aligning import app as align
 from plansafe.app.benching import app as bench
 from plansafe.app.benching import score
 from plansafe.app.checking import Settings
-from plansafe.app.configuration import Asked, configure
+from plansafe.app.configuration import Asked, configure, with_flags
 from plansafe.app.domains import app as domains
 from plansafe.app.editor.command import server
 from plansafe.app.formalising import formalise
@@ -33,6 +33,7 @@ from plansafe.app.options import (
     Gate,
     GoalFile,
     HomeFile,
+    IgnoreRules,
     JudgeChoice,
     JudgeOption,
     LenientTypes,
@@ -45,6 +46,7 @@ from plansafe.app.options import (
     Reading,
     SceneFile,
     SceneOnly,
+    SelectRules,
     SeverityChoice,
     SeverityOption,
     ShowConfig,
@@ -151,6 +153,8 @@ def repair(
     allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
     home: HomeFile = None,
+    ignore_rules: IgnoreRules = None,
+    select_rules: SelectRules = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneFile = None,
@@ -212,6 +216,7 @@ def repair(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
+    settings = with_flags(settings, ignore_rules, select_rules)
     asked = Asked(plans, no_project, show_config)
     form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
@@ -389,6 +394,8 @@ def diagnose(
     allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
     home: HomeFile = None,
+    ignore_rules: IgnoreRules = None,
+    select_rules: SelectRules = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneOnly = None,
@@ -430,15 +437,16 @@ def diagnose(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
+    settings = with_flags(settings, ignore_rules, select_rules)
     asked = Asked(plans, no_project, show_config)
     form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
     if labels:  # a published scheme knows no profile
-        settings = settings._replace(home=None)
+        settings = settings._replace(home=None, ignore=(), select=(), allow_in_plans=False)
 
     def work() -> int:
-        if labels and home is not None:
-            raise BadOption("--labels takes no profile of a home", "leave --home out")
+        if labels and (home is not None or ignore_rules or select_rules):
+            raise BadOption("--labels takes no profile of a home", "leave --home, --ignore and --select out")
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):

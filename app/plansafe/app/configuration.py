@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.project import BadProject, Project, find_project
-from plansafe.app.running import guarded, told
+from plansafe.app.running import complain, guarded, told
 from plansafe.app.service import Session, expand
 from plansafe.app.shipped import named_in, shipped_spec
 from plansafe.grammar.codes import SC
@@ -32,6 +32,10 @@ _FLAGS = {
     "min_severity": "min_severity",
     "blame": "blame",
     "home": "home",
+    "ignore_rules": "ignore",
+    "select_rules": "select",
+    "baseline": "baseline",
+    "allow_in_plans": "allow_in_plans",
     "form": "format",
     "time_limit": "limits.time",
     "memory_limit": "limits.memory",
@@ -45,12 +49,16 @@ _FIELDS = {
     "min_severity": "min_severity",
     "blame": "blame",
     "home": "home",
+    "ignore": "ignore",
+    "select": "select",
+    "baseline": "baseline",
+    "allow_in_plans": "allow_in_plans",
     "limits.time": "time_limit",
     "limits.findings": "max_findings",
     "limits.instances": "max_instances",
 }
 """Keys whose values are settings as they are."""
-_OF_GATES = frozenset(("judge", "min_severity", "home"))
+_OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
 """What decides: under ``--gate`` the command line alone says that."""
 
 
@@ -86,6 +94,7 @@ def configure(
         raise typer.Exit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
     given = {_flag(name) for name in _FLAGS if _given(context, name)}
     known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
+    known |= {"allow_in_plans"} if "ignore" in known else set()  # which no flag says
     now = in_force(given, known, settings, form, memory, project, forms)
     for formula in settings.ltl:
         from plansafe.grammar.ltl import translate  # noqa: PLC0415 - for --ltl alone
@@ -96,6 +105,22 @@ def configure(
     if asked.show_config:
         raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
     return now
+
+
+def with_flags(settings: Settings, ignored: list[str] | None, selected: list[str] | None) -> Settings:
+    """Settings with the rules that flags ignore and select. Raises ``typer.Exit`` where they cannot be read."""
+    if not ignored and not selected:
+        return settings
+    import typer  # noqa: PLC0415 - plain audits do without
+
+    from plansafe.app.choosing import read_choices  # noqa: PLC0415 - where there are some
+    from plansafe.app.values import BadOption  # noqa: PLC0415
+
+    try:
+        ignore, select = read_choices("--ignore", ignored or ()), read_choices("--select", selected or ())
+    except BadOption as bad:
+        raise typer.Exit(complain(bad.diagnostic)) from None
+    return settings._replace(ignore=ignore, select=select)
 
 
 def in_force(
@@ -118,11 +143,14 @@ def in_force(
     world = settings.world if "world" in flags or settings.loose else project.world
     if world != project.world:
         project = project._replace(domain=None, problem=None, specifications=None, world=None, scene=None, goal=None)
-        project = project._replace(home=None)  # whose things are those of the file's own world
+        project = project._replace(
+            home=None, ignore=None, select=None, baseline=None
+        )  # whose things are those of the file's own world
     settings = settings._replace(world=world, project=project)
     said: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
-    if project.home is not None:
-        said["home"] = project.beside(project.home)
+    for key in ("home", "baseline"):
+        if said[key] is not None:
+            said[key] = project.beside(str(said[key]))
     if said["format"] not in forms:
         said["format"] = None
     if settings.gate:
@@ -140,7 +168,7 @@ def in_force(
 
 
 def _flag(name: str) -> str:
-    return "--format" if name == "form" else f"--{name.replace('_', '-')}"
+    return "--format" if name == "form" else f"--{name.removesuffix('_rules').replace('_', '-')}"
 
 
 def _given(context: typer.Context, name: str) -> bool:
@@ -204,6 +232,10 @@ def _values(now: InForce) -> dict[str, str]:
         "min_severity": settings.min_severity,
         "blame": ", ".join(settings.blame) or "all",
         "home": settings.home or "none",
+        "ignore": ", ".join([one.said.removeprefix("rule ") for one in settings.ignore]) or "none",
+        "select": ", ".join([one.said.removeprefix("rule ") for one in settings.select]) or "all",
+        "baseline": settings.baseline or "none",
+        "allow_in_plans": "true" if settings.allow_in_plans else "false",
         "format": now.form,
         "limits.time": f"{settings.time_limit:g} s" if settings.time_limit else "none",
         "limits.memory": f"{now.memory} MiB" if now.memory else "none",

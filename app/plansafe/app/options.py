@@ -49,6 +49,18 @@ HomeFile = Annotated[
         "--home", metavar="FILE", help="The profile of a home: what is exempt there, and why (docs/home-profile.md)."
     ),
 ]
+IgnoreRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="RULE: WHY",
+        help="What a rule finds is counted, listed as exempt with the reason, and decides nothing. May be repeated.",
+    ),
+]
+SelectRules = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="RULE: WHY", help="The same of all rules but these. May be repeated."),
+]
 NoDefaultSpec = Annotated[
     bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
 ]

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+
+if TYPE_CHECKING:
+    from plansafe.verifier.rules.home import Entry
 
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
@@ -61,6 +64,10 @@ class Project(NamedTuple):
     blame: tuple[str, ...] | None = None
     home: str | None = None
     format: str | None = None
+    ignore: tuple[Entry, ...] | None = None
+    select: tuple[Entry, ...] | None = None
+    baseline: str | None = None
+    allow_in_plans: bool | None = None
     limits: Limits = Limits()
 
     @property
@@ -204,6 +211,10 @@ class _Reader:
             "blame": lambda key, value: self._choices(key, value, BLAMES),
             "home": self._path,
             "format": lambda key, value: self._choice(key, value, FORMATS),
+            "ignore": lambda key, value: self._reasons(key, value, "exempt"),
+            "select": lambda key, value: self._reasons(key, value, "select"),
+            "baseline": self._path,
+            "allow_in_plans": self._switch,
             "limits": self._limits,
         }
         found = self._table(table, readers)
@@ -254,6 +265,28 @@ class _Reader:
         self.wrong(key, f"is one of {', '.join(known)}")
         return None
 
+    def _switch(self, key: str, value: Any) -> bool | None:
+        if isinstance(value, bool):
+            return value
+        self.wrong(key, "is true or false", f"{key} = true")
+        return None
+
+    def _reasons(self, key: str, value: Any, effect: str) -> tuple[Entry, ...] | None:
+        """A table of rules, each with the reason."""
+        if not isinstance(value, dict):
+            self.wrong(key, "wants a table of rules and reasons", f'[{key}], and below it: heat-off = "why"')
+            return None
+        from plansafe.verifier.rules.home import Entry  # noqa: PLC0415 - where there is such a table
+
+        out = []
+        for rule, reason in value.items():
+            if not isinstance(reason, str) or not reason.strip():
+                self.wrong(rule, "wants a reason", f'{rule} = "why"')
+            else:
+                place = Label(self._source.name, _span(self._source.text, rule))
+                out.append(Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
+        return tuple(out)
+
     def _limits(self, key: str, value: Any) -> Limits | None:
         if not isinstance(value, dict):
             self.wrong(key, "wants a table", "[limits], and below it: time = 60")
@@ -277,7 +310,7 @@ def _nearest(key: str, known: tuple[str, ...]) -> str:
     import difflib  # noqa: PLC0415 - for mistakes alone
 
     word = key.lower()[:60]
-    near = [name for name in known if word and name.startswith(word)]
+    near = [name for name in known if word and name.startswith(word[:4])]  # `specs` is for `specifications`
     near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.5)  # `time-limit` is for `time`
     return f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
 

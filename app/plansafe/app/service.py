@@ -27,6 +27,7 @@ from plansafe.verifier.rules.question import EVERY_VIOLATION
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
     from plansafe.verifier.api import Checker
+    from plansafe.verifier.rules.home import Entry
 
 Done = TypeVar("Done")
 INTERNAL = 4
@@ -65,6 +66,7 @@ def guard(plans: Iterable[str], settings: Settings) -> Guard:
     """What an output must not touch: the files that are named, and under ``--gate`` what lies elsewhere."""
     project = settings.project.path if settings.project is not None else None
     named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal, settings.home, project)
+    named = (*named, settings.baseline)
     inputs = {*plans, *[path for path in named if path is not None]}
     return Guard(inputs, settings.folders if settings.gate else None)
 
@@ -207,12 +209,16 @@ class Session:
             problem = _wanting(problem, self._settings.wanted)
             used = tuple([problem if one is found.problem else one for one in used])
             sources[problem.source.name] = problem.source
-        checker, extended = self._checker(found, found.domain, problem)
+        entries, remarks = self._allowed(plan.source)
+        if any(d.severity is Severity.ERROR for d in remarks):
+            return Result(name, unjudged(name, *remarks), used, sources)
+        checker, extended = self._checker(found, found.domain, problem, plan.source, entries)
         used = (*used, *extended)
         sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
+            sources = {**checker.sources, **sources}
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
-        prepared = Prepared(plan.source, checker, used, sources)
+        prepared = Prepared(plan.source, checker, used, sources, remarks)
         return self._understood(prepared) if self._settings.loose else prepared
 
     def wanting(self, goal: str) -> Session:
@@ -239,6 +245,7 @@ class Session:
         """The profile of a home, read once; diagnostics say why there is none."""
         path = self._settings.home
         if path is None:
+            self._choose()
             return None
         found = self._discovery.read(path, "home", "--home or the project file")
         if isinstance(found, Diagnostic):
@@ -251,7 +258,23 @@ class Session:
             if read.profile is None:
                 return list(read.diagnostics)
             self._settings = self._settings._replace(profile=read.profile)
+        self._choose()
         return found
+
+    def _choose(self) -> None:
+        """Have the profile say what is ignored and selected."""
+        if self._settings.ignore or self._settings.select:
+            from plansafe.app.choosing import with_choices  # noqa: PLC0415 - where there is something to choose
+
+            self._settings = self._settings._replace(profile=with_choices(self._settings.profile, self._settings, ()))
+
+    def _allowed(self, plan: Source) -> tuple[tuple[Entry, ...], tuple[Diagnostic, ...]]:
+        """What comments of a plan in PDDL allow, and what is said about them."""
+        if self._settings.loose or ";" not in plan.text or "safecheck" not in plan.text.lower():
+            return (), ()
+        from plansafe.app.choosing import allowed  # noqa: PLC0415 - where a plan says so
+
+        return allowed(plan, self._settings)
 
     def _of_world(self, plan: Input, written: bool = True) -> Prepared | Result:
         """Prepare a plan in the format of another world."""
@@ -288,16 +311,24 @@ class Session:
         places = tuple([step.span for step in said.steps])
         return prepared._replace(plan=said.plan, notes=notes, places=places)
 
-    def _checker(self, found: Inputs, domain: Input, problem: Input) -> tuple[Checker, tuple[Input, ...]]:
+    def _checker(
+        self, found: Inputs, domain: Input, problem: Input, plan: Source, entries: tuple[Entry, ...]
+    ) -> tuple[Checker, tuple[Input, ...]]:
         """Compile, or take what was compiled before; with it come the specifications that others extend."""
         key = (domain.path, problem.path, *(spec.path for spec in found.specs))
+        settings = self._settings
+        if entries:  # of this plan alone
+            from plansafe.app.choosing import with_choices  # noqa: PLC0415 - where a plan says so
+
+            key = (*key, plan.name, plan.text)
+            settings = settings._replace(profile=with_choices(settings.profile, settings, entries, plan))
         known = self._checkers.get(key)
         if known is not None:
             return known
         while len(self._checkers) >= _CHECKERS_KEPT:
             del self._checkers[next(iter(self._checkers))]
         specs = [spec.source for spec in found.specs]
-        self._checkers[key] = compiled(self._discovery, domain.source, problem.source, specs, self._settings)
+        self._checkers[key] = compiled(self._discovery, domain.source, problem.source, specs, settings)
         return self._checkers[key]
 
     def _with_idle_rules(self, report: Report) -> Report:
@@ -384,6 +415,9 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
         return Diagnostic(
             SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"
         )
+    if settings.certificate and (settings.ignore or settings.select):
+        advice = "write it in the profile of a home, which verify-certificate takes as well: --home FILE"
+        return Diagnostic(SC.BAD_OPTION, "--certificate goes with neither --ignore nor --select", help=advice)
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
     return None

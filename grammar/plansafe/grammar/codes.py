@@ -92,6 +92,9 @@ class SC:
     BAD_HOME: Final = "SC624"  # bad profile of a home
     UNKNOWN_IN_HOME: Final = "SC625"  # the profile names what is not there
     IDLE_EXEMPTION: Final = "SC626"  # exemption that can never be used
+    BAD_BASELINE: Final = "SC627"  # a baseline that cannot be used
+    ALLOWANCE_REFUSED: Final = "SC628"  # a plan may not allow a rule
+    BAD_ALLOWANCE: Final = "SC629"  # a comment that allows no rule
     UNKNOWN_MODEL: Final = "SC630"  # unknown model
     NO_WEIGHTS: Final = "SC631"  # no weights at this place
     UNREAD_WEIGHTS: Final = "SC632"  # weights that are not read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.folding import idle, shown
+from plansafe.app.render.folding import idle, known, shown
 from plansafe.app.render.text import Style, brief, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
@@ -54,7 +54,7 @@ class ConciseRenderer:
         counts.append(_count(report.steps, "step"))
         counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
         counts += [f"{unused} of them idle"] if unused else []
-        text = f"({', '.join([*counts, *idle(report)])}"
+        text = f"({', '.join([*counts, *idle(report), *known(result)])}"
         if report.worlds is None:
             return f"{head} {text})"
         from plansafe.app.render.worlds import asking, where  # noqa: PLC0415 - where something is open

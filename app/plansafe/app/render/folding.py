@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from plansafe.app.checking import Result
+from plansafe.app.render.text import visible
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report
 
 _NAMES = 3
+_LONG = 200
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 
 
@@ -33,9 +36,27 @@ def idle(report: Report) -> list[str]:
         findings = "1 finding" if used.times == 1 else f"{used.times:,} findings"
         rules = list(dict.fromkeys([finding.rule or "" for finding in used.findings]))
         names = ", ".join(rules[:_NAMES]) + (f" and {len(rules) - _NAMES} more rules" if len(rules) > _NAMES else "")
-        out.append(f"exempt: {findings} of {names}: {exemption.reason} ({exemption.place})")
+        out.append(f"exempt: {findings} of {names}: {visible(exemption.reason)} ({visible(exemption.place)})")
     if report.worlds is not None and question.exemptions:
         out.append("what is exempt decides nothing, in any world: counted is what the worlds shown have")
+    return out
+
+
+def known(result: Result) -> list[str]:
+    """What a baseline says of a plan, each kind on a line."""
+    marks = result.marks
+    if marks is None:
+        return []
+    name = f"baseline {visible(marks.file)}"
+    out = []
+    if marks.known or marks.new:
+        out.append(f"{name}: {len(marks.known):,} known, {marks.new:,} new")
+        if not marks.new and marks.exit_code:
+            out.append(f"{name}: not all findings are listed or decided, so the plan fails all the same")
+    gone = (marks.gone or ())[:_NAMES]
+    out += [f"{name}: gone: {visible(entry.rule)}: {visible(entry.message[:_LONG])}" for entry in gone]
+    if marks.gone and len(marks.gone) > _NAMES:
+        out.append(f"{name}: {len(marks.gone) - _NAMES:,} more are gone")
     return out
 
 

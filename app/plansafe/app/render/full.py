@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.folding import cause, home, idle, said, shown
+from plansafe.app.render.folding import cause, home, idle, known, said, shown
 from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
@@ -156,7 +156,7 @@ class FullRenderer:
         indent = " " * (len(head) + 3)
         worlds = _where(report)
         lines = [f"{style.verdict(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
-        lines += [indent + line for line in _summary_notes(report, self._every)]
+        lines += [indent + line for line in [*known(result), *_summary_notes(report, self._every)]]
         return "\n".join(lines)
 
     def _explain(self, report: Report) -> str:

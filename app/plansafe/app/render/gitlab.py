@@ -13,7 +13,7 @@ from typing import Any
 from plansafe.app.checking import Result
 from plansafe.app.render.concise import ConciseRenderer
 from plansafe.app.render.fingerprints import Fingerprints, clean
-from plansafe.app.render.folding import home, idle
+from plansafe.app.render.folding import home, idle, known
 from plansafe.app.render.issues import Issue, issues, path_of
 from plansafe.app.render.text import PLAIN, brief
 
@@ -34,7 +34,9 @@ class GitlabRenderer:
     def plan(self, result: Result) -> str:
         """Render one result."""
         found = [_item(issue, result) for issue in issues(result, self._every, self._fingerprints)]
-        said = [*idle(result.report), *home(result.report)] if result.report.headline is not None else []
+        said = (
+            [*idle(result.report), *home(result.report), *known(result)] if result.report.headline is not None else []
+        )
         if said or (result.exit_code and not found):
             found.append(self._verdict(result))
         text = "".join([("[\n  " if not self._written + n else ",\n  ") + json.dumps(i) for n, i in enumerate(found)])

@@ -40,9 +40,10 @@ def issues(result: Result, every: bool, fingerprints: Fingerprints) -> Iterator[
     for diagnostic in result.report.diagnostics:
         yield _of_diagnostic(diagnostic, result, fingerprints)
     visible = {id(finding) for finding in shown(result.report, every)}
-    for finding in result.report.findings:
+    known = result.marks.known if result.marks is not None else ()
+    for number, finding in enumerate(result.report.findings):
         issue = _of_finding(finding, result, fingerprints)  # also of what is not shown: they are counted
-        if id(finding) in visible:
+        if id(finding) in visible and number not in known:
             yield issue
 
 

@@ -80,6 +80,14 @@ class JsonRenderer:
             "engine": {"name": report.engine, "version": self._version},
             "limits": {**self._limits, "reached": report.limits},
         }
+        if result.marks is not None:
+            marks = result.marks
+            head["baseline"] = {
+                "file": marks.file,
+                "known": sorted(marks.known),
+                "new": marks.new,
+                "gone": None if marks.gone is None else [entry._asdict() for entry in marks.gone],
+            }
         if report.home is not None:
             head["home"] = _home(report.home, report.decided.exempted, sources)
         if report.worlds is not None:

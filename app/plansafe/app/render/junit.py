@@ -41,6 +41,8 @@ class JunitRenderer:
     def plan(self, result: Result) -> str:
         """Render one result."""
         cases = [self._verdict(result), *(_claims(result) if result.report.headline is not None else ())]
+        if result.marks is not None and not result.exit_code:
+            cases = [_as_known(case, result.marks.file) for case in cases]
         name = _attribute(brief(result.plan))
         count = {kind: sum([case.outcome == kind for case in cases]) for kind in ("failure", "error", "skipped")}
         said = f'failures="{count["failure"]}" errors="{count["error"]}" skipped="{count["skipped"]}" file={name}'
@@ -75,7 +77,18 @@ def _claims(result: Result) -> Iterator[_Case]:
     unmet = [f for f in report.findings if f.finding_class is FindingClass.UNMET_GOAL]
     yield _world_case("goal", report.goal, unmet, result)
     for rule in [rule for rule in report.rules if rule.status not in _IDLE]:
-        yield _rule_case(rule, [f for f in report.findings if f.rule == rule.name], result)
+        own = [number for number, finding in enumerate(report.findings) if finding.rule == rule.name]
+        case = _rule_case(rule, [report.findings[number] for number in own], result)
+        marks = result.marks
+        known = marks is not None and bool(own) and marks.known.issuperset(own)
+        yield _as_known(case, marks.file) if marks is not None and known else case
+
+
+def _as_known(case: _Case, file: str) -> _Case:
+    """What failed, and is known."""
+    if case.outcome != "failure":
+        return case
+    return case._replace(outcome="skipped", message=f"known: {visible(file)}: {case.message}")
 
 
 def _world_case(name: str, known: Worlds, findings: list[Finding], result: Result) -> _Case:

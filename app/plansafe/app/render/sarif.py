@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.checking import Result
+from plansafe.app.checking import Known, Result
 from plansafe.app.explain import page
 from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, uri
-from plansafe.app.render.folding import home, idle
+from plansafe.app.render.folding import home, idle, known
 from plansafe.app.render.json import world_object
 from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -50,14 +50,23 @@ class SarifRenderer:
             self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {said}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
-        for finding in result.report.findings:
-            self._results.append(self._of_finding(finding, result))
+        for number, finding in enumerate(result.report.findings):
+            found = self._of_finding(finding, result)
+            if result.marks is not None:
+                found["baselineState"] = "unchanged" if number in result.marks.known else "new"
+            self._results.append(found)
+        self._results += [self._gone(entry, result) for entry in (result.marks and result.marks.gone) or ()]
         for used in result.report.decided.exempted:
-            why = {"kind": "external", "status": "accepted", "justification": clean(used.exemption.reason)}
+            in_plan = used.exemption.place.startswith(f"{result.plan}:")
+            why = {
+                "kind": "inSource" if in_plan else "external",
+                "status": "accepted",
+                "justification": clean(used.exemption.reason),
+            }
             for finding in used.findings:
                 self._results.append({**self._of_finding(finding, result), "suppressions": [why]})
         if result.report.headline is not None:
-            for line in [*idle(result.report), *home(result.report)]:
+            for line in [*idle(result.report), *home(result.report), *known(result)]:
                 self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
         if result.report.headline is not None and result.report.safety is None:
             text = f"{result.plan}: safe: not checked, no rules"
@@ -129,6 +138,13 @@ class SarifRenderer:
             found["properties"]["worlds"] = finding.worlds.value
             found["properties"]["world"] = _world(finding, worlds)
         return _with_related(found, finding.related, result.sources)
+
+    def _gone(self, entry: Known, result: Result) -> dict[str, Any]:
+        """A finding of the baseline that is not there any more."""
+        if entry.rule not in self._rules:
+            self._rules[entry.rule] = {**_code_rule(entry.code), "id": entry.rule}
+        found = self._result(entry.rule, "none", entry.message, result.plan, None, result.sources)
+        return {**found, "partialFingerprints": {KEY: entry.fingerprint}, "baselineState": "absent"}
 
     def _result(
         self, rule: str, level: str, text: str, name: str, span: Span | None, sources: Mapping[str, Source]

@@ -155,7 +155,7 @@ def _compiled(
     expanded = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home)
     effects = None
     if home is not None and options.home is not None:
-        sources[options.home.source.name] = options.home.source
+        sources |= {text.name: text for text in (options.home.source, *options.home.others)}
         if not context.errors:
             effects = home.apply(rules.rules, expanded, symbols)
             options = options._replace(exemptions=effects.exemptions)

@@ -21,6 +21,7 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.question import SEVERITIES, Exemption
 
 OFF = "off"
+SELECT = "select"
 MAX_NAMED = 3
 """Missing objects that a note names."""
 RAISED: Mapping[str, frozenset[str]] = {
@@ -36,6 +37,8 @@ WHO = tuple(_LIVE_HERE)
 
 class Entry(NamedTuple):
     """An entry of a profile. ``effect`` is ``exempt``, ``off`` or ``severity`` (then ``to`` is the new one).
+
+    It is also ``select``, where rules are selected: then those that no such entry means are exempt.
 
     A rule is meant if it is among ``rules`` and its hazard among ``hazards``, a finding if it also names one of
     ``objects`` and something of the ``kinds``; what is empty restricts nothing.
@@ -58,11 +61,15 @@ class Entry(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """A profile that was read. ``who`` are those that it speaks of, with whether they live here."""
+    """A profile that was read. ``who`` are those that it speaks of, with whether they live here.
+
+    ``others`` are the texts in which further entries stand: a flag, a project file, the plan itself.
+    """
 
     source: Source
     entries: tuple[Entry, ...] = ()
     who: tuple[tuple[str, bool, Label], ...] = ()
+    others: tuple[Source, ...] = ()
 
 
 class Change(NamedTuple):
@@ -114,6 +121,7 @@ class Home:
         self._change(rules, own)
         entries = [entry for entry in self._profile.entries if entry.effect == "exempt"]
         exemptions = [self._exempt(entry, list(own.values()), expanded, symbols) for entry in entries]
+        exemptions += self._unselected(own.values())
         for who, here, label in self._profile.who:
             target = _ABSENT.get(who)
             alone = frozenset([rule.name for rule in own.values() if rule.targets == (target,)])
@@ -156,6 +164,16 @@ class Home:
                 message = f"the exemption of {entry.said} can never be used: no rule that it means {why}"
                 self._idle(entry, message, "the rules that are there: safecheck --show-config PLAN")
         return Exemption(frozenset([r.name for r in meant]), objects, entry.said, entry.reason, self._at(entry.place))
+
+    def _unselected(self, own: Iterable[Rule]) -> list[Exemption]:
+        """The rules that are not selected, where some are."""
+        chosen = [entry for entry in self._profile.entries if entry.effect == SELECT]
+        left = frozenset([r.name for r in own if not any([_means(entry, r.name, r.hazard) for entry in chosen])])
+        if not chosen or not left:
+            return []
+        why = "; ".join(dict.fromkeys([entry.reason for entry in chosen]))
+        place = self._at(chosen[0].place)
+        return [Exemption(left, None, "rules that are not selected", f"not selected: {why}", place)]
 
     def _objects(self, entry: Entry, expanded: Expanded, symbols: Symbols) -> frozenset[str] | None:
         """The objects that an entry speaks of; ``None``: of all."""
@@ -200,7 +218,11 @@ class Home:
         self._context.errors += severity is Severity.ERROR
 
     def _at(self, label: Label) -> str:
-        return f"{label.source}:{self._profile.source.position(label.span.start)[0]}"
+        if label.source.startswith("--"):
+            return label.source  # a flag has no lines
+        texts = (self._profile.source, *self._profile.others)
+        source = next((text for text in texts if text.name == label.source), self._profile.source)
+        return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
 def reworded(rule: PlainRule, changes: Iterable[Change]) -> list[Node]:
