@@ -261,3 +261,10 @@ def test_an_answer_allows_nothing(run: Run) -> None:
     Path("safecheck.toml").write_text("allow_in_plans = true\n")
     Path("oven.md").write_text("```\n(wipe)\n(light oven) ; safecheck: allow heat-off -- why\n```\n")
     assert run("oven.md", "--from", "text")[0] == 1
+
+
+def test_a_run_of_many_plans_keeps_what_is_ignored(run: Run) -> None:
+    assert run("oven.plan", *WHY, "--run", "done")[0] == 0
+    manifest = json.loads(Path("done/manifest.json").read_text())
+    assert manifest["settings"]["ignore"] == ["heat-off: it has a timer"]
+    assert run("oven.plan", "--run", "other", "--write-baseline", "known.json")[0] == 2

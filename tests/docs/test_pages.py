@@ -43,6 +43,7 @@ RUN = (
     "docs/unknown-worlds.md",
     "docs/certificates.md",
     "docs/formats.md",
+    "docs/build-machines.md",
     "docs/importing.md",
     "docs/scenarios.md",
     "docs/shipped-scenarios.md",

@@ -376,6 +376,7 @@ def audit(
         from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
 
         others = {"--fix": fix, "--diff": diff, "--output": output, "--certificate": certificate}
+        others |= {"--baseline": baseline, "--write-baseline": write_baseline}
         code = refused(bool(plans), run, resume, [jobs, id_column, plan_column], [k for k in others if others[k]])
         if code is not None:
             raise typer.Exit(code)

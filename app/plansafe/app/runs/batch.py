@@ -29,7 +29,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 _CHUNK = 200
 """Plans of one task that a process gets at once, at most."""
 _LEAST = 8
-_OWN = ("hashes", "folders", "retell", "profile", "project")
+_OWN = ("hashes", "folders", "retell", "profile", "project", "baseline")
 """Settings that are no choice of the user, or are written in another way."""
 
 
@@ -89,6 +89,8 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
         for key, value in settings._asdict().items()
         if key not in _OWN
     }
+    for key in ("ignore", "select"):
+        said[key] = [f"{entry.said.removeprefix('rule ')}: {entry.reason}" for entry in said[key]]
     project = settings.project
     said["project"] = None if project is None else project.path
     said["plans"] = plans

@@ -1,0 +1,93 @@
+"""What is shipped for build machines: the script of the action is run, and what the files name is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+from format_checks import sarif_log
+
+ROOT = Path(__file__).resolve().parents[2]
+PLANS = ROOT / "examples" / "dinner"
+
+
+def step(name: str) -> str:
+    """The script of a step of the action: an indented block behind ``run: |``."""
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    part = text[text.index(f"- name: {name}") :]
+    block = part[part.index("run: |\n") + len("run: |\n") :]
+    return textwrap.dedent("\n".join([line for line in block.splitlines() if line.startswith("        ")]))
+
+
+def act(folder: Path, **inputs: str) -> tuple[int, str, str]:
+    """Run the script as the runner does: exit code, what it printed, and what it has for later steps."""
+    output = folder / "output"
+    output.write_text("")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {"PATH": path, "PLANS": ".", "FLAGS": "", "FORMAT": "github", "REPORT": "", "GITHUB_OUTPUT": str(output)}
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("Judge plans")]
+    done = subprocess.run(
+        command, cwd=folder, env={**env, **inputs}, capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.returncode, done.stdout, output.read_text()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    if shutil.which("bash") is None:
+        pytest.skip("no bash, which the action's script is for")
+    shutil.copytree(PLANS, tmp_path / "my plans")
+    return tmp_path
+
+
+def test_the_action_judges_a_folder(folder: Path) -> None:
+    code, out, outputs = act(folder, PLANS="my plans\n", FLAGS="--baseline=known.json")
+    assert (code, outputs) == (2, "exit-code=2\n")  # there is none yet
+    code, out, outputs = act(folder, PLANS="  my plans/same-knife.plan\n\nmy plans/stew-and-salad.plan  ")
+    assert (code, outputs) == (1, "exit-code=1\n")
+    assert out.startswith("::error file=my plans/same-knife.plan,line=13,")
+    code, _, outputs = act(folder, PLANS="my plans", FLAGS="--write-baseline=known.json", FORMAT="sarif", REPORT="a b")
+    assert (code, outputs) == (0, "exit-code=0\n")
+    assert len(sarif_log((folder / "a b").read_text())["runs"][0]["results"]) == 8
+
+
+def test_no_input_of_the_action_is_a_command(folder: Path) -> None:
+    hostile = "$(touch owned) `touch owned`; touch owned"
+    assert act(folder, PLANS=hostile, FLAGS=f"--spec={hostile}", FORMAT="concise")[0] == 2
+    assert act(folder, PLANS="--help")[0] == 2  # a plan of that name, which is not there
+    assert not (folder / "owned").exists()
+    assert "${{" not in step("Judge plans")
+
+
+def test_hooks_are_commands_that_are_there() -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    entries = re.findall(r"(?m)^  entry: (.*)$", text)
+    files = [re.compile(pattern) for pattern in re.findall(r"(?m)^  files: (.*)$", text)]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert len(entries) == len(files) == text.count("- id: ") == 2
+    assert {entry.split()[0] for entry in entries} <= set(project["project"]["scripts"])
+    assert files[0].search("plans/tea.plan")
+    assert not files[0].search("plans/tea.plan.md")
+    program = Path(sys.executable).with_name("safecheck")
+    for entry, given, code in zip(
+        entries, (PLANS / "same-knife.plan", ROOT / "examples/adults-only.safe"), (1, 0), strict=True
+    ):
+        command = [str(program), *entry.split()[1:], str(given)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_the_image_installs_extras_that_are_there() -> None:
+    extras = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    )
+    named = re.findall(r"(?:\.|plansafe)\[([\w,]+)\]", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    assert len(named) == 2
+    assert {extra for names in named for extra in names.split(",")} <= extras
