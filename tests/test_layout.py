@@ -37,7 +37,7 @@ def test_every_sub_package_is_typed_and_says_what_it_is(root: Path, folder: str)
 
 @pytest.mark.parametrize("folder", (*FOLDERS, "tests", "bench", "docs", "examples"))
 def test_every_folder_has_a_readme_of_one_screen(root: Path, folder: str) -> None:
-    most = 70 if folder == "docs" else 50  # an index grows with its pages
+    most = 150 if folder == "docs" else 50  # an index grows with its pages
     assert len((root / folder / "README.md").read_text(encoding="utf-8").splitlines()) <= most
 
 
