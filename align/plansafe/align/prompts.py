@@ -9,9 +9,10 @@ it, the nearest first, as far as it fits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
-from plansafe.llm.prompts.crop import Crop, cropped_to, relevance
+from plansafe.llm.prompts.crop import Crop, relevance
 from plansafe.llm.prompts.planning import PLAN
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.verifier.api import Checker
@@ -20,6 +21,9 @@ from plansafe.verifier.model.printing import formula_text
 
 MOST_TOKENS = 280
 """Of a prompt, by :func:`~plansafe.llm.prompts.tokens.tokens_of`, which counts a sixth more than SmolLM2 does."""
+
+
+_Tuples = list[list[tuple[int, ...]]]
 
 
 class Asked(Protocol):
@@ -37,8 +41,9 @@ class Asked(Protocol):
 def compact_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
     """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only where its core is."""
     compiled = task.checker.compiled
-    whole = cropped_to(compiled.task, range(len(compiled.task.objects)))
-    text = _text(task.words, compiled.engine.task, whole)
+    scene = compiled.engine.task
+    tuples = _tuples(scene)
+    text = _text(task.words, scene, range(len(scene.objects)), tuples)
     if tokens_of(text) <= most_tokens:
         return text
     found = relevance(compiled, task.words)
@@ -46,22 +51,39 @@ def compact_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
     low, high = len(found.core), len(order)
     while low < high:
         middle = (low + high + 1) // 2
-        if tokens_of(_text(task.words, compiled.engine.task, cropped_to(compiled.task, order[:middle]))) <= most_tokens:
+        if tokens_of(_text(task.words, scene, order[:middle], tuples)) <= most_tokens:
             low = middle
         else:
             high = middle - 1
-    return _text(task.words, compiled.engine.task, cropped_to(compiled.task, order[:low]))
+    return _text(task.words, scene, order[:low], tuples)
 
 
-def _text(words: str, task: Task, part: Crop) -> str:
+def _text(words: str, task: Task, objects: Iterable[int], tuples: _Tuples) -> str:
+    kept = frozenset(objects)
+    part = Crop(kept, kept, frozenset())
     goal = ", ".join([bare(formula_text(task, one, {})) for one in task.goal])
-    lines = [*scene_lines(task, part), f"Task: {words}", f"Goal: {goal}"]
+    lines = [
+        *_things(task, part),
+        *_facts(task, part, tuples),
+        *_numbers(task, part),
+        f"Task: {words}",
+        f"Goal: {goal}",
+    ]
     return "\n".join(lines) + f"\n{PLAN}"
+
+
+def _tuples(task: Task) -> _Tuples:
+    """The objects of each fact about several things, by predicate and in order; large scenes have thousands."""
+    sizes = [len(predicate.types) for predicate in task.predicates[: len(task.initial_facts)]]
+    return [
+        [] if size == 1 else [task.decode(code, size) for code in sorted(codes)]
+        for size, codes in zip(sizes, task.initial_facts, strict=False)
+    ]
 
 
 def scene_lines(task: Task, part: Crop) -> list[str]:
     """What is told of the initial state of a task."""
-    return [*_things(task, part), *_facts(task, part), *_numbers(task, part)]
+    return [*_things(task, part), *_facts(task, part, _tuples(task)), *_numbers(task, part)]
 
 
 def _things(task: Task, part: Crop) -> list[str]:
@@ -86,16 +108,18 @@ def _kind(task: Task, number: int) -> str:
     return task.type_names[types[0]] if types else "thing"
 
 
-def _facts(task: Task, part: Crop) -> list[str]:
+def _facts(task: Task, part: Crop, tuples: _Tuples) -> list[str]:
     """Facts about several things, those that are the same but for the first on a line."""
     lines: dict[str, list[str]] = {}
-    for index, codes in enumerate(task.initial_facts):
+    for index, every in enumerate(tuples):
         name, size = task.predicates[index].name, len(task.predicates[index].types)
-        told = [tuple(task.decode(code, size)) for code in sorted(codes) if part.tells(task, index, code)]
-        if size == 2 and told and all([one != other and (other, one) in told for one, other in told]):
+        of = part.core & part.kept if index in part.dense else part.kept
+        told = [objects for objects in every if of.issuperset(objects)]
+        known = frozenset(told)
+        if size == 2 and told and all([one != other and (other, one) in known for one, other in told]):
             told = [(one, other) for one, other in told if one < other]
             name = f"{name} both ways"
-        for objects in told if size != 1 else ():
+        for objects in told:
             names = [task.objects[number] for number in objects]
             lines.setdefault(" ".join([name, *names[1:]]), []).extend(names[:1])
     return [f"{words}: {' '.join(firsts)}" if firsts else words for words, firsts in lines.items()]

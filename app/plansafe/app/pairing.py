@@ -19,6 +19,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    from plansafe.align.choosing.needs import Needs
     from plansafe.align.records import Pair, Split
 
 _EVERY = 0.2  # seconds between two lines of progress
@@ -106,6 +107,7 @@ class _Asked(NamedTuple):
 
 def _made(asked: _Asked) -> int:
     from plansafe.align.choosing.folder import NotMade, check_place  # noqa: PLC0415 - for this command alone
+    from plansafe.align.choosing.needs import Needs  # noqa: PLC0415
     from plansafe.align.choosing.whole import NothingChosen, Wanted, make_folder  # noqa: PLC0415
     from plansafe.align.records import BadRecords  # noqa: PLC0415
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
@@ -119,14 +121,15 @@ def _made(asked: _Asked) -> int:
         described = (("sources", sources), ("runs", list(asked.runs)), ("rooms", asked.rooms), *limits)
         wanted = Wanted(asked.pairs, asked.seed, asked.kto, described)
         enough = _Line(asked.pairs).enough(time.monotonic() + _SHARE * asked.time_limit)
-        missed = Counter[str]()
+        missed, needs = Counter[str](), Needs()
         try:
             report = make_folder(
                 asked.output,
-                lambda scarcer: _candidates(asked, scarcer, missed),
+                lambda scarcer: _candidates(asked, scarcer, missed, needs),
                 wanted,
                 enough=enough,
                 missed=missed,
+                needs=needs,
                 finish=_finish(asked),
             )
         finally:
@@ -198,7 +201,7 @@ def _data(asked: _Asked) -> str | None:
     return asked.data if asked.data is not None else data_folder()
 
 
-def _candidates(asked: _Asked, scarcer: Callable[[], Split], missed: Counter[str]) -> Iterator[Pair]:
+def _candidates(asked: _Asked, scarcer: Callable[[], Split], missed: Counter[str], needs: Needs) -> Iterator[Pair]:
     """Candidates of tasks from all sources, as long as they are asked for. Raises :class:`BadOption`."""
     from plansafe.align.choosing.origins import origins  # noqa: PLC0415 - for this command alone
     from plansafe.align.choosing.pairing import candidates  # noqa: PLC0415
@@ -209,7 +212,7 @@ def _candidates(asked: _Asked, scarcer: Callable[[], Split], missed: Counter[str
         raise BadOption("VirtualHome needs the public data sets", "name their folder with --data, or set PLANSAFE_DATA")
     try:
         tasks = origins(sources, asked.seed, data, scarcer, rooms=asked.rooms)
-        yield from candidates(tasks, data, asked.seed, missed, asked.runs)
+        yield from candidates(tasks, data, asked.seed, missed, asked.runs, needs)
     except OSError as error:
         raise BadOption(f"the data cannot be read: {error.filename}: {error.strerror}") from None
 

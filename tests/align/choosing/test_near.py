@@ -33,3 +33,15 @@ def test_what_is_kept_is_what_no_kept_text_is_near_to(texts: list[list[str]], th
 
 def test_words_are_those_of_rouge() -> None:
     assert alphanumeric("(turn-on robot Stove)") == ["turn", "on", "robot", "stove"]
+
+
+def test_the_same_part_of_another_whole_is_kept_so_many_times() -> None:
+    near, part = Near(0.9), "open the oven and walk away from it"
+    wholes = ["make tea for the guest", "wash a cup in the sink", "bring the red book upstairs", "feed a cat at noon"]
+    assert near.add_whole("a", part, "tea", wholes[0], 3) is None
+    assert near.add_whole("a", part, "tea", wholes[1], 3) == "near"  # of the same owner
+    assert near.add_whole("a", part, "cup", wholes[0], 3) == "near"  # of the same whole
+    assert near.add_whole("a", part, "cup", wholes[1], 3) is None
+    assert near.add_whole("a", part, "book", wholes[2], 3) is None
+    assert near.add_whole("a", part, "cat", wholes[3], 3) == "often"
+    assert near.add_whole("b", part, "cat", wholes[3], 3) is None

@@ -10,9 +10,11 @@ from random import Random
 
 import pytest
 
+from plansafe.align.choosing.needs import Needs
 from plansafe.align.making.aims import aims_of
 from plansafe.align.making.candidate import Candidate, edits
-from plansafe.align.making.cropping import cropped, kept
+from plansafe.align.making.cropping import cropped, kept, part_of
+from plansafe.align.making.lifted import Lifted
 from plansafe.align.making.maker import Effort, Maker
 from plansafe.align.making.recipes import Recipes
 from plansafe.align.making.runs import plans_of_runs
@@ -34,7 +36,7 @@ SCRIPT = "virtualhome:1003_2#1003_2"
 
 def made(origin: str, effort: Effort = LITTLE, seed: int = 3) -> list[Candidate]:
     task = task_of(origin, str(DATA))
-    return list(Maker(task, Recipes(), Counter(), seed).run(effort))
+    return list(Maker(task, Recipes(), Needs(), seed).run(effort))
 
 
 def is_as_it_says(one: Candidate, checker: Checker) -> None:
@@ -87,16 +89,16 @@ def test_aims_break_the_rules_that_they_are_aimed_at() -> None:
 
 
 def test_what_was_learnt_in_one_task_is_used_in_the_next() -> None:
-    recipes, needy = Recipes(), Counter[str]()
+    recipes, needs = Recipes(), Needs()
     search = Effort(mutants=0, searches=40, recipes=0, plans=0)
-    list(Maker(task_of("drawn:stew/1/7"), recipes, needy, 1).run(search))
+    list(Maker(task_of("drawn:stew/1/7"), recipes, needs, 1).run(search))
     assert recipes.count() >= 3
     use = Effort(mutants=0, searches=0, recipes=30, plans=0)
-    assert list(Maker(task_of("drawn:stew/2/7"), recipes, needy, 1).run(use))
+    assert list(Maker(task_of("drawn:stew/2/7"), recipes, needs, 1).run(use))
 
 
 def test_a_scenario_has_pairs_against_its_own_rules() -> None:
-    found = made("scenario:sealed-tin-in-the-oven")
+    found = made("scenario:sealed-tin-in-the-oven", LITTLE._replace(mutants=300, searches=60))
     assert any("sealed" in one.rule for one in found)
     checker = task_of("scenario:sealed-tin-in-the-oven").checker
     for one in found[:4]:
@@ -109,7 +111,7 @@ def test_tasks_without_a_safe_plan_and_origins_without_a_task_are_counted() -> N
     assert not list(candidates(none, skipped)) and not skipped
     refused = task_of("scenario:safe-up-the-stairs")
     if not refused.reference:
-        assert not list(of_task(refused, Recipes(), Counter(), 0))
+        assert not list(of_task(refused, Recipes(), Needs(), 0))
 
 
 def test_origins_are_mixed_and_each_is_there_once() -> None:
@@ -129,7 +131,7 @@ def test_plans_of_models_are_read_from_runs_and_paired_with_their_repair(tmp_pat
     run.write_text("".join([json.dumps(one) + "\n" for one in (head, record, {"id": 1}, broken)]))
     plans = plans_of_runs([str(run)])
     assert plans["drawn:stew/0/0"] == [plan_of(unsafe)]
-    maker = Maker(task, Recipes(), Counter(), 0)
+    maker = Maker(task, Recipes(), Needs(), 0)
     maker.take(plans["drawn:stew/0/0"][0], "sample")
     found = list(maker.run(Effort(mutants=0, searches=0, recipes=0, plans=0)))
     assert found and {one.source for one in found} == {"sample"}
@@ -140,8 +142,11 @@ def test_plans_of_models_are_read_from_runs_and_paired_with_their_repair(tmp_pat
 @pytest.mark.skipif(not (DATA / "eai-virtualhome").is_dir(), reason="no virtualhome (set PLANSAFE_DATA)")
 def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() -> None:
     task = task_of(SCRIPT, str(DATA))
-    recipes = Recipes()
-    found = list(Maker(task, recipes, Counter(), 3).run(Effort(20, False, 1, 12, 12, 4, 0, True)))
+    reasons = Counter[str]()
+    part = part_of(task, Random(0))
+    assert len(part.checker.engine.task.objects) * 2 < len(task.checker.engine.task.objects)
+    found = list(Maker(part, Recipes(), Needs(), 3, task, reasons).run(Effort(20, False, 1, 8, 12, 4, 0, True)))
+    assert {one.task for one in found} == {task}
     assert len({one.rule for one in found}) >= 2
     specs = [Source.from_path(spec_path(name)) for name in default_specs("virtualhome")]
     numbers = task.checker.engine.task.object_index
@@ -154,6 +159,9 @@ def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() ->
         assert len(small.engine.task.objects) < 150
         assert small.check(Source("unsafe", plan_of(one.rejected))).safe is Worlds.NONE
         assert small.check(Source("safe", plan_of(one.chosen))).headline is Headline.SAFE
+    one, lifted = found[0], Lifted(task)
+    assert lifted.candidate(one.chosen, one.rejected, one.rule, one.source, 3, one.way) == one
+    assert lifted.candidate(one.rejected, one.chosen, one.rule, one.source, 3, one.way) is None
 
 
 def test_every_rule_of_the_household_has_an_aim() -> None:

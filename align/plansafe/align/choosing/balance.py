@@ -147,7 +147,7 @@ def quotas(
     others, share = sum(beside.values()), max(share, 1 / len(available))
 
     def capped(total: int) -> dict[str, int]:
-        most = int(share * (total + others))
+        most = max(1, int(share * (total + others)))  # of a handful one pair is more than the share
         return {rule: max(0, min(count, most - beside.get(rule, 0))) for rule, count in available.items()}
 
     total = min(wanted, sum(available.values()))

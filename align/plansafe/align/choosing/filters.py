@@ -31,7 +31,8 @@ class Reason(Enum):
     UNFINISHED = "the safe plan does not reach the goal"
     DUPLICATE = "the same two plans for the same task"
     RENAMED = "the same two plans up to the names of objects, against the same rule"
-    NEAR = "near a kept pair of the same rule by Rouge-L"
+    NEAR = "near a kept pair of the same rule by Rouge-L: where the plans part, and in the task or the whole plans"
+    OFTEN = "where its plans part it is near enough kept pairs of other tasks against the same rule"
     CROWDED = "the pool holds enough for this rule, task or side"
     STRADDLES = "one of its plans is, up to names, on the other side of the split"
     TELLING = "its lengths and counts of actions tell too surely which plan is safe"
@@ -43,10 +44,11 @@ def unfit(pair: Pair) -> Reason | None:
     if not pair.goal.chosen:
         return Reason.UNFINISHED
     chosen, rejected = actions_of(pair.chosen), actions_of(pair.rejected)
-    return _unfit(chosen, rejected) or (Reason.LONG_PROMPT if len(pair.prompt) > MOST_PROMPT else None)
+    return unfit_plans(chosen, rejected) or (Reason.LONG_PROMPT if len(pair.prompt) > MOST_PROMPT else None)
 
 
-def _unfit(chosen: Sequence[str], rejected: Sequence[str]) -> Reason | None:
+def unfit_plans(chosen: Sequence[str], rejected: Sequence[str]) -> Reason | None:
+    """Why a pair of these plans is no use."""
     if min(len(chosen), len(rejected)) < LEAST_ACTIONS:
         return Reason.TOO_SHORT
     if len(rejected) > MOST_PADDING * len(chosen):

@@ -8,6 +8,7 @@ texts with m and n words, c of them in common (each as often as in both), have a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from plansafe.llm.metrics.rouge import alphanumeric
 
@@ -26,30 +27,54 @@ class Near:
 
     def add(self, group: str, text: str) -> bool:
         """Keep a text, unless a near one was kept in its group: false. Texts without words are never near."""
-        return self._groups.setdefault(group, _Group()).add(alphanumeric(text), self._threshold)
+        return self.add_whole(group, text, "", "", 1) is None
+
+    def add_whole(self, group: str, text: str, owner: str, whole: str, most: int) -> str | None:
+        """Keep a text with an owner and the whole that it is a part of, or say why not.
+
+        ``near``: a kept text is near, and is of the same owner or of a whole that is near this one, too. ``often``:
+        ``most`` kept texts are near, all of other owners and wholes.
+        """
+        new = _Text(alphanumeric(text), owner, alphanumeric(whole))
+        return self._groups.setdefault(group, _Group()).add(new, self._threshold, most)
+
+
+class _Text(NamedTuple):
+    words: Sequence[str]
+    owner: str
+    whole: Sequence[str]
 
 
 class _Group:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, int], int] = {}
         """Words by how often they occurred before in their text: a text's bag is a set of these, a bit each."""
-        self._kept: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        self._kept: dict[int, list[tuple[int, _Text]]] = {}
         """By number of words: bag and words."""
 
-    def add(self, words: Sequence[str], threshold: float) -> bool:
-        bag, size = self._bag(words), len(words)
-        places: dict[str, int] = {}
-        for at, word in enumerate(words):
-            places[word] = places.get(word, 0) | 1 << at
+    def add(self, new: _Text, threshold: float, most: int) -> str | None:
+        words = new.words
+        bag, size, found = self._bag(words), len(words), 0
+        places, within = _places(words), _places(new.whole)
         for other, kept in self._kept.items():
             least = threshold * (size + other) / 2
             if least > min(size, other) or not other:
                 continue
             for one, theirs in kept:
-                if (bag & one).bit_count() >= least and f_of(common(places, size, theirs), size, other) >= threshold:
-                    return False
-        self._kept.setdefault(size, []).append((bag, tuple(words)))
-        return True
+                if (bag & one).bit_count() < least:
+                    continue
+                if f_of(common(places, size, theirs.words), size, other) < threshold:
+                    continue
+                found += 1
+                if theirs.owner == new.owner:
+                    return "near"
+                sizes = len(new.whole), len(theirs.whole)
+                if f_of(common(within, sizes[0], theirs.whole), *sizes) >= threshold:
+                    return "near"
+        if found >= most:
+            return "often"
+        self._kept.setdefault(size, []).append((bag, new))
+        return None
 
     def _bag(self, words: Sequence[str]) -> int:
         bag, seen = 0, dict.fromkeys(words, 0)
@@ -58,6 +83,14 @@ class _Group:
             seen[word] += 1
             bag |= 1 << number
         return bag
+
+
+def _places(words: Sequence[str]) -> dict[str, int]:
+    """At which bits each word stands."""
+    found: dict[str, int] = {}
+    for at, word in enumerate(words):
+        found[word] = found.get(word, 0) | 1 << at
+    return found
 
 
 def f_of(common: int, one: int, other: int) -> float:

@@ -13,7 +13,7 @@ from plansafe.align.tasks import family_of, scenario_origins, virtualhome_origin
 from plansafe.llm.instances.families import FAMILIES
 
 From = Literal["drawn", "scenarios", "virtualhome"]
-TURNS: dict[From, int] = {"drawn": 6, "scenarios": 1, "virtualhome": 2}
+TURNS: dict[From, int] = {"drawn": 3, "scenarios": 1, "virtualhome": 3}
 """How many tasks of a source there are in a round, as long as it has as many: drawn ones never end."""
 
 

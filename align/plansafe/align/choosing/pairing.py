@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from plansafe.align.choosing.needs import Needs
 from plansafe.align.making.candidate import Candidate
 from plansafe.align.making.recipes import Recipes
 from plansafe.align.making.runs import plans_of_runs
@@ -20,14 +21,20 @@ from plansafe.verifier.execution.steps import GroundAction
 
 
 def candidates(
-    origins: Iterable[str], data: str | None, seed: int, missed: Counter[str], runs: Sequence[str] = ()
+    origins: Iterable[str],
+    data: str | None,
+    seed: int,
+    missed: Counter[str],
+    runs: Sequence[str] = (),
+    needs: Needs | None = None,
 ) -> Iterator[Pair]:
     """The candidates of tasks, task by task. ``missed`` counts the tasks that gave none, by the reason.
 
+    ``needs``: what kept pairs lack; who keeps them counts there, and it decides what is made next.
     ``runs``: kept runs of the suite ``planning``; their tasks come first, with the plans that models wrote. Raises
     ``OSError`` for data that cannot be read, :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
     """
-    recipes, needy = Recipes(), Counter[str]()
+    recipes, lacking = Recipes(), Needs() if needs is None else needs
     written = plans_of_runs(tuple(runs))
     for origin in chain(written, (one for one in origins if one not in written)):
         try:
@@ -36,7 +43,7 @@ def candidates(
             missed[str(error)] += 1
             continue
         count = 0
-        for pair in pairs_of(of_task(task, recipes, needy, seed, written.get(origin, ()))):
+        for pair in pairs_of(of_task(task, recipes, lacking, seed, written.get(origin, ()), missed)):
             count += 1
             yield pair
         missed["no pair was found"] += not count

@@ -12,12 +12,15 @@ from typing import IO, NamedTuple
 from plansafe.align.choosing.filters import Reason, unfit
 from plansafe.align.choosing.lengths import Difference, difference
 from plansafe.align.choosing.near import Near
+from plansafe.align.choosing.needs import Needs
 from plansafe.align.choosing.shape import shape
 from plansafe.align.choosing.splits import split_of
 from plansafe.align.records import Pair, Split, actions_of, json_of, pair_of_json
 
 NEAR = 0.9
 """Rouge-L from which two pairs of one rule are near duplicates; see :func:`lesson` for what is compared."""
+MOST_OF_A_LESSON = 12
+"""Pairs of one rule and side, of tasks that differ, whose plans part in nearly the same steps."""
 MOST_OF_A_TASK = 8
 """Pairs of one task and one rule."""
 MOST_SKETCHES = 200_000
@@ -46,12 +49,15 @@ class Sketch(NamedTuple):
 class Pool:
     """Takes candidates, and keeps those that are fit and new. ``wanted``: how many pairs are to be chosen in the end.
 
+    ``needs`` is told what is kept.
+
     ``file`` is for the pairs, open for reading and writing in bytes; it takes a few kilobytes a pair. Memory: a sketch
     for each, about 2 kB with what near duplicates are told by.
     """
 
-    def __init__(self, file: IO[bytes], wanted: int) -> None:
+    def __init__(self, file: IO[bytes], wanted: int, needs: Needs | None = None) -> None:
         self._file = file
+        self._needs = Needs() if needs is None else needs
         self._near = Near(NEAR)
         self._room = max(LEAST_ROOM, round(wanted * LARGEST_SHARE))
         self._seen: set[bytes] = set()
@@ -98,8 +104,11 @@ class Pool:
         renamed = _hash((pair.rule, shape(chosen, rejected).hex()))
         if renamed in self._renamed:
             return Reason.RENAMED
-        if not self._near.add(f"{pair.split} {pair.rule}", lesson(pair)):
-            return Reason.NEAR
+        group, told = f"{pair.split} {pair.rule}", task_and_plans(pair)
+        near = self._near.add_whole(group, lesson(pair), pair.task, told, MOST_OF_A_LESSON)
+        if near is not None:
+            return Reason.NEAR if near == "near" else Reason.OFTEN
+        self._needs.keep(pair.rule, pair.safel, pair.split, found)
         self._seen.add(exact)
         self._renamed.add(renamed)
         self._cells.update([*cells, (pair.split,)])
@@ -125,6 +134,14 @@ def lesson(pair: Pair) -> str:
     """What a pair teaches, as the text that near duplicates are told by: both plans from where they part."""
     chosen, rejected = actions_of(pair.chosen), actions_of(pair.rejected)
     return "\n".join([*chosen[pair.shared :], "or", *rejected[pair.shared :]])
+
+
+def task_and_plans(pair: Pair) -> str:
+    """What is asked, and both plans: a pair of another task with the same lesson is near only if these are near, too.
+
+    The scene is left out: homes share most of theirs.
+    """
+    return pair.prompt[pair.prompt.rfind("\nTask: ") + 1 :] + pair.chosen + "or\n" + pair.rejected
 
 
 def _hash(texts: Iterable[str]) -> bytes:

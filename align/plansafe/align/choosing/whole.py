@@ -14,6 +14,7 @@ from plansafe.align.choosing.balance import TEST_SHARE, Chosen, choose
 from plansafe.align.choosing.card import card
 from plansafe.align.choosing.filters import Reason
 from plansafe.align.choosing.folder import check_place, made, write_report, write_text
+from plansafe.align.choosing.needs import Needs
 from plansafe.align.choosing.pool import MORE, RESERVE, Pool, Sketch
 from plansafe.align.choosing.statistics import Statistics
 from plansafe.align.records import Pair, Split, write_lines, write_pairs
@@ -44,17 +45,19 @@ def make_folder(
     enough: Callable[[int], bool] = lambda _kept: False,
     finish: Callable[[Pair], Pair] | None = None,
     missed: Counter[str] | None = None,
+    needs: Needs | None = None,
 ) -> dict[str, Any]:
     """Choose among candidates and make the folder; its report.
 
     ``enough`` is asked after each candidate, with how many were kept, whether to stop; it stops by itself when there
     are ``RESERVE`` times as many as wanted. ``finish`` adds to a chosen pair what is too dear for all candidates.
+    ``needs`` is told what was kept, for who makes candidates.
     ``missed``: the tasks that gave none, by the reason, for the report; it is read at the end.
     Raises :class:`NothingChosen`, :class:`~plansafe.align.choosing.folder.NotMade`.
     """
     check_place(path)
     with TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as file:
-        pool = Pool(file, wanted.pairs)
+        pool = Pool(file, wanted.pairs, needs)
         _collect(pool, candidates(pool.scarcer), wanted.pairs, enough)
         chosen = choose(pool.sketches, wanted.pairs, wanted.seed)
         if not chosen.train or not chosen.test:

@@ -9,15 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from random import Random
 
-from plansafe.align.making.aims import Aim
+from plansafe.align.making.aims import Aim, aims_of
+from plansafe.align.making.walks import Walks
+from plansafe.align.tasks import AlignTask
 from plansafe.grammar.sexpr import Node, read_all, write
 from plansafe.grammar.source import Source
+from plansafe.llm.prompts.crop import named_in
+from plansafe.llm.scenarios.model import resolve
+from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.compiled import Resolve
 from plansafe.verifier.model.nodes import Task, Variable
 
 WIDE = 3
 """A kind that more than one of so many objects belong to says nothing: what happens to be there will do for it."""
+EACH = 2
+"""Of each kind that an aim is about: with another thing of the kind the same may be safe."""
+LARGE = 150
+"""Objects from which on a scene is cropped before anything is searched for in it."""
 CLOSE = 3
 """A fact ties an object to another where it has no more of the relation than this: a thing has one place."""
 
@@ -28,8 +37,10 @@ def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random)
     kinds: dict[int, Variable] = {v.domain: v for aim in aims for v in aim.variables}
     for domain in sorted(kinds):
         members = task.domains[domain]
-        if len(members) * WIDE <= len(task.objects) and keep.isdisjoint(members) and members:
-            keep.add(random.choice(members))
+        if len(members) * WIDE <= len(task.objects) and members:
+            lacking = EACH - len(keep.intersection(members))
+            rest = [one for one in members if one not in keep]
+            keep.update(random.sample(rest, max(0, min(lacking, len(rest)))))
     ties = _ties(task)
     stack = list(keep)
     while stack:
@@ -53,6 +64,21 @@ def _ties(task: Task) -> dict[int, set[int]]:
             if len(others) <= CLOSE:
                 out.setdefault(first, set()).update(others)
     return out
+
+
+def part_of(task: AlignTask, random: Random, plans: Sequence[str] = ()) -> AlignTask:
+    """A large task with what its plan (and ``plans``) need and what its rules are about; ``task`` itself if small."""
+    compiled = task.checker.compiled
+    specs = default_specs(task.world)
+    if len(compiled.task.objects) < LARGE or not specs or compiled.task.name != task.world:
+        return task
+    walks = Walks(task.checker)
+    steps = [step for plan in (task.reference, *plans) for step in walks.read(plan) or ()]
+    aims = [aim for found in aims_of(task.checker.engine).values() for aim in found]
+    needed = [*named_in(compiled.task.goal), *[number for step in steps for number in step.objects]]
+    keep = kept(compiled.task, needed, aims, random)
+    sources = [Source.from_path(spec_path(name)) for name in specs]
+    return task._replace(checker=cropped(task.checker, keep, sources, resolve))
 
 
 def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], resolve: Resolve) -> Checker:

@@ -19,6 +19,10 @@ BACK = 2
 """Steps that may be put in before one of the plan that cannot be taken any more: the way back."""
 MOST_BACK = 3
 """Of them in one plan."""
+AGAIN = 6
+"""Earlier steps of a plan that are tried as the way back."""
+MOST_LOOKED = 60
+"""Ways back in all plans of a task that are looked for backwards."""
 UNDONE = 5
 """Steps that may end a danger."""
 
@@ -29,6 +33,7 @@ class Detours:
     def __init__(self, walks: Walks, reach: Reach) -> None:
         self.walks = walks
         self.reach = reach
+        self._looked = 0
 
     def with_detour(self, plan: Steps, at: int, here: Execution, detour: Sequence[GroundAction]) -> Judged | None:
         """The plan with steps put in before step ``at`` (from 0), where ``here`` is its execution up to there.
@@ -46,26 +51,54 @@ class Detours:
                     return None
             if not done:
                 return None
-            back = self._on(plan[at:], now)
-            if back is None:
+            gone_on = self._on(plan, at, now)
+            if gone_on is None:
                 return None
-            return self.walks.verdict((*plan[:at], *done, *back), now)
+            back, end = gone_on
+            return self.walks.verdict((*plan[:at], *done, *back), end)
         except (NumberTooLarge, TooManyInstances, LimitReached):
             return None
 
-    def _on(self, rest: Steps, now: Execution) -> list[GroundAction] | None:
+    def _on(self, plan: Steps, at: int, now: Execution) -> tuple[list[GroundAction], Execution] | None:
+        """What is done from step ``at`` on, with the steps that lead back to it, and the execution behind that."""
         out: list[GroundAction] = []
         put_in = 0
-        for step in rest:
+        for place in range(at, len(plan)):
+            step = plan[place]
             if not now.take(step):
-                wish = [(And(step.action.start.condition), bind(step.action.parameters, step.objects))]
-                back = self.reach.meet(wish, now, min(BACK, MOST_BACK - put_in))
-                if back is None or not now.take(step):
-                    return None
-                put_in += len(back)
-                out += back
+                again = self._again(plan[:place], step, now) if put_in < MOST_BACK else None
+                if again is not None:
+                    put_in += 1
+                    out.append(again[0])
+                    now = again[1]
+                else:
+                    back = self._way_back(step, now, min(BACK, MOST_BACK - put_in))
+                    if back is None or not now.take(step):
+                        return None
+                    put_in += len(back)
+                    out += back
             out.append(step)
-        return out
+        return out, now
+
+    @staticmethod
+    def _again(before: Steps, step: GroundAction, now: Execution) -> tuple[GroundAction, Execution] | None:
+        """An earlier step of the plan that, done again, makes a step possible: most often the way to a thing.
+
+        That is tried first, since it takes a hundredth of the time of looking backwards from what the step needs.
+        """
+        tried = {(earlier.action.name, earlier.objects): earlier for earlier in before[-AGAIN:]}
+        for earlier in reversed(tried.values()):
+            trial = now.fork()
+            if trial.take(earlier) and trial.take(step):
+                return earlier, trial
+        return None
+
+    def _way_back(self, step: GroundAction, now: Execution, most: int) -> list[GroundAction] | None:
+        if self._looked >= MOST_LOOKED:
+            return None
+        self._looked += 1
+        wish = [(And(step.action.start.condition), bind(step.action.parameters, step.objects))]
+        return self.reach.meet(wish, now, most)
 
     def shortened(self, plan: Judged, rule: int, at: int, here: Execution, kept: Steps) -> Judged:
         """The plan without steps that were put in and are needed neither to break the rule nor to reach the goal.

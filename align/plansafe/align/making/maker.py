@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from plansafe.align.choosing.filters import LEAST_ACTIONS, MOST_PADDING
+from plansafe.align.choosing.filters import unfit_plans
+from plansafe.align.choosing.lengths import difference
+from plansafe.align.choosing.needs import Needs
+from plansafe.align.choosing.splits import split_of
 from plansafe.align.making.candidate import Candidate, candidate, edits
 from plansafe.align.making.detours import Detours
+from plansafe.align.making.lifted import Lifted
 from plansafe.align.making.mutants import mutants
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes, by_kind, served
@@ -18,6 +22,7 @@ from plansafe.align.making.walks import Judged, Key, Steps, Walks
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.source import Source as PlanText
+from plansafe.specs.taxonomy import load
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
@@ -28,6 +33,8 @@ from plansafe.verifier.repair.model import RepairOptions
 
 MOST_OF_A_RULE = 8
 """Candidates of one task that are against the same rule."""
+MOST_OF_A_FREQUENT = 2
+"""The same for a rule that has many pairs already."""
 PLANNER_STATES = 300
 ENOUGH = 6
 """Unsafe plans of one task for a rule, from which on no more are made by recipes."""
@@ -39,12 +46,16 @@ MOST_REPAIRED = 2
 """Of a task."""
 PLANNED = 0.4
 """The share of tasks whose unsafe plans the planner completes: to be made ready takes it as long as all mutants."""
-SEARCHED = 0.3
-"""The share of large tasks in which is searched, once there are recipes for many rules."""
-MANY_RECIPES = 60
-"""Rules with a recipe."""
-NEAREST = 40
-"""Safe plans that are compared with an unsafe one to find the nearest."""
+MENDED = 150
+"""Changes of an unsafe plan that are tried to make it safe."""
+NEAREST = 24
+"""Safe plans that are compared with an unsafe one to find its partner."""
+COMPARED = 6
+"""Of them, those whose edits are counted."""
+SECOND = 0.4
+"""The share of unsafe plans that have another partner, too."""
+MOST_ENDED = 16
+"""Unsafe plans of a task for which it is looked for what ends the danger."""
 
 
 class Effort(NamedTuple):
@@ -65,8 +76,8 @@ class Effort(NamedTuple):
     large: bool = False
 
 
-LARGE = Effort(60, False, 1, 8, 120, 10, 0, True)
-"""For scenes of hundreds of things, where a thousand steps are legal in each state: what is aimed at alone."""
+LARGE = Effort(80, False, 1, 8, 120, 10, 0, True)
+"""For worlds with a hundred rules: what is aimed at above all."""
 
 
 class Found(NamedTuple):
@@ -80,11 +91,22 @@ class Found(NamedTuple):
 class Maker:
     """Makes the candidates of one task.
 
-    ``needy``: how many candidates each rule has in all tasks so far.
+    ``needs``: what the pairs that were kept so far lack. ``whole``: the task that ``task`` is a part of, where it was
+    cropped: each pair is judged there, and is one of that task. ``differing`` counts those that it judges otherwise.
     """
 
-    def __init__(self, task: AlignTask, recipes: Recipes, needy: Counter[str], seed: int) -> None:
+    def __init__(
+        self,
+        task: AlignTask,
+        recipes: Recipes,
+        needs: Needs,
+        seed: int,
+        whole: AlignTask | None = None,
+        differing: Counter[str] | None = None,
+    ) -> None:
         self.task = task
+        self._lifted = None if whole is None else Lifted(whole)
+        self._differing = Counter[str]() if differing is None else differing
         self.seed = seed
         self.random = Random(f"{seed}/{task.origin}")
         self.walks = Walks(task.checker)
@@ -92,14 +114,19 @@ class Maker:
         self.rules = self.engine.plan.rules
         self.detours = Detours(self.walks, Reach(self.engine))
         self.recipes = recipes
-        self.needy = needy
+        self.needs = needs
+        self._side = split_of(task.family)
+        taxonomy = load()["safel"]
+        self._types = [tuple([one.name for one in taxonomy.categories_of(rule)]) for rule in self.rules]
+        self._written: dict[Key, tuple[str, ...]] = {}
+        self._ended: dict[Key, Judged | None] = {}
         self.safe: list[Judged] = []
         self.unsafe: dict[int, list[Found]] = {}
         self._known: set[Key] = set()
         self._repairs = 0
         self._paired: set[tuple[Key, Key]] = set()
         self._things = by_kind(self.engine.task)
-        self.small = len(self.engine.task.objects) <= MANY_OBJECTS
+        self.small = whole is None and len(self.engine.task.objects) <= MANY_OBJECTS
 
     def run(self, effort: Effort) -> Iterator[Candidate]:
         """The candidates, rule by rule; nothing where no safe plan is known."""
@@ -111,10 +138,8 @@ class Maker:
         self._searched(base, path, effort)
         self._with_recipes(base, path, effort)
         self._planned(effort)
-        for rule in sorted(self.unsafe, key=lambda number: self.needy[self.rules[number].name]):
-            made = list(self._pairs(base, rule))
-            self.needy[self.rules[rule].name] += len(made)
-            yield from made
+        for rule in sorted(self.unsafe, key=self._has):
+            yield from self._pairs(base, rule)
 
     # -- what is found ------------------------------------------------------------------------------------------------
 
@@ -144,10 +169,20 @@ class Maker:
             return None
         self.add(plan, "repair", "as it came")
         if plan.broken:
-            plan = self.detours.undone(plan, self.random)
-            if plan is not None:
-                self.add(plan, "repair", "repaired")
+            return self._mended(plan)
         return plan
+
+    def _mended(self, plan: Judged) -> Judged | None:
+        """A safe plan for one that reaches the goal: with what ends its dangers, or changed in one place."""
+        found = self.detours.undone(plan, self.random)
+        changed = () if found else mutants(self.walks, plan.steps, self.random, MENDED, twice=False)
+        for mutant in changed:
+            self.add(mutant.plan, "mutant", mutant.way)
+            if mutant.plan.safe:
+                return mutant.plan
+        if found is not None:
+            self.add(found, "repair", "repaired")
+        return found
 
     def _mutants(self, effort: Effort) -> None:
         for base in self.safe[: effort.bases]:
@@ -158,13 +193,14 @@ class Maker:
         """Detours that broke a rule elsewhere, for the rules that have the fewest candidates."""
         world = self.task.world
         numbers = [n for n, rule in enumerate(self.rules) if rule.applicable and self.recipes.of(world, rule.name)]
-        numbers.sort(key=lambda number: (self.needy[self.rules[number].name], number))
+        numbers.sort(key=lambda number: (self._has(number), number))
         used = frozenset([number for step in base.steps for number in step.objects])
         for rule in numbers[: effort.recipes]:
             known = self.recipes.of(world, self.rules[rule].name)
             found = len(self.unsafe.get(rule, ()))
+            enough = 1 if self.needs.frequent(self.rules[rule].name) else ENOUGH
             for _ in range(effort.servings):
-                if found >= ENOUGH:
+                if found >= enough:
                     break
                 recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
                 detour = next(served(self.engine.task, recipe, self._things, used, self.random), None)
@@ -212,8 +248,6 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
-        if effort.large and self.recipes.count() >= MANY_RECIPES and self.random.random() > SEARCHED:
-            return
         for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random):
             if self._detour(base, found.at, path[found.at], found.steps, found.rule):
                 self.recipes.learn(world, self.rules[found.rule].name, self.engine.task, found.steps)
@@ -238,19 +272,35 @@ class Maker:
 
     # -- what is paired -----------------------------------------------------------------------------------------------
 
+    def _has(self, rule: int) -> tuple[int, int]:
+        return self.needs.has(self.rules[rule].name, self._types[rule])
+
     def _pairs(self, base: Judged, rule: int) -> Iterator[Candidate]:
         """Unsafe plans of one rule with safe partners: those that reach the goal first, and of each way some."""
-        left = MOST_OF_A_RULE
+        left = MOST_OF_A_FREQUENT if self.needs.frequent(self.rules[rule].name) else MOST_OF_A_RULE
         for found in self._spread(self.unsafe[rule]):
+            if left <= 0:
+                return
             for safe, source in self._partners(base, found, rule):
-                if left <= 0:
-                    return
                 both = safe.key, found.plan.key
-                if both in self._paired or not _fit(safe, found.plan):
+                if left <= 0 or both in self._paired:
                     continue
                 self._paired.add(both)
-                left -= 1
-                yield candidate(self.task, self.walks, (safe, found.plan), rule, source, self.seed, found.way)
+                made = self._made(safe, found, rule, source)
+                if made is not None:
+                    left -= 1
+                    yield made
+
+    def _made(self, safe: Judged, found: Found, rule: int, source: Source) -> Candidate | None:
+        """The candidate; ``None`` where the whole scene judges otherwise than the part that was looked at."""
+        plans = safe, found.plan
+        if self._lifted is None:
+            return candidate(self.task, self.walks, plans, rule, source, self.seed, found.way)
+        made = self._lifted.candidate(
+            self._texts(safe), self._texts(found.plan), self.rules[rule].name, source, self.seed, found.way
+        )
+        self._differing["judged otherwise in the whole scene"] += made is None
+        return made
 
     def _spread(self, founds: Sequence[Found]) -> list[Found]:
         """In an order in which the ways take turns, plans that reach the goal before others."""
@@ -268,30 +318,51 @@ class Maker:
         return sorted(out, key=lambda found: not found.plan.goal)
 
     def _partners(self, base: Judged, found: Found, rule: int) -> Iterator[tuple[Judged, Source]]:
-        """A safe plan of the same actions where there is one, one that ends the danger, or else the nearest.
+        """Safe plans that are near and differ in nothing that tells more than the pairs so far: the best or two.
 
-        What did not come from a safe plan (a model's plan) has its nearest safe repair, and so have some others.
+        Looked at are the base plan, plans of the same actions, others that happen to be safe, and the unsafe plan with
+        what ends the danger. What did not come from a safe plan (a model's plan) has its nearest safe repair, and so
+        have some others.
         """
         unsafe = found.plan
+        texts = self._texts(unsafe)
+        ended = [self._end(unsafe)] if unsafe.broken[rule].at_end else []
         same = _names(unsafe.steps)
-        twins = [plan for plan in self.safe if _names(plan.steps) == same]
-        if twins:
-            yield self._nearest(unsafe, twins), found.source
-        if unsafe.broken[rule].at_end:
-            ended = self.detours.undone(unsafe, self.random)
-            if ended is not None:
-                yield ended, found.source
-        elif not twins:
-            nearest = self._nearest(unsafe, [base, *self.random.sample(self.safe, min(NEAREST, len(self.safe)))])
-            yield nearest, found.source
+        twins = [plan for plan in self.safe if _names(plan.steps) == same][:NEAREST]
+        others = self.random.sample(self.safe, min(NEAREST, len(self.safe)))
+        ranked: list[tuple[float, int, Judged]] = []
+        seen: set[Key] = set()
+        for plan in [*[one for one in ended if one is not None], *twins, base, *others]:
+            mine = self._texts(plan)
+            if plan.key not in seen and unfit_plans(mine, texts) is None:
+                seen.add(plan.key)
+                told = self.needs.telling(self._side, difference(mine, texts))
+                ranked.append((told + abs(len(mine) - len(texts)), len(ranked), plan))
+        best = [
+            (told + edits(self._texts(plan), texts), place, plan) for told, place, plan in sorted(ranked)[:COMPARED]
+        ]
+        for _, _, plan in sorted(best)[: 2 if self.random.random() < SECOND else 1]:
+            yield plan, found.source
         written = found.source in ("sample", "adversarial")
         if written or (self.small and self._repairs < MOST_REPAIRED and self.random.random() < REPAIRED):
             self._repairs += 1
             repaired = self._repaired(unsafe)
-            if repaired is not None:
+            if repaired is not None and unfit_plans(self._texts(repaired), texts) is None:
                 yield repaired, found.source if written else "repair"
-        if self.random.random() < 0.3:
-            yield base, found.source
+
+    def _end(self, unsafe: Judged) -> Judged | None:
+        """The plan with what ends its dangers, if that is safe."""
+        if unsafe.key not in self._ended:
+            if len(self._ended) >= MOST_ENDED:
+                return None
+            self._ended[unsafe.key] = self.detours.undone(unsafe, self.random)
+        return self._ended[unsafe.key]
+
+    def _texts(self, plan: Judged) -> tuple[str, ...]:
+        found = self._written.get(plan.key)
+        if found is None:
+            found = self._written[plan.key] = self.walks.texts(plan.steps)
+        return found
 
     def _repaired(self, unsafe: Judged) -> Judged | None:
         """The nearest safe plan, as far as it is near."""
@@ -303,16 +374,6 @@ class Maker:
         steps = self.walks.read("\n".join(found.repairs[0].steps)) if found.repairs else None
         plan = self.walks.judge(steps) if steps else None
         return plan if plan is not None and plan.safe else None
-
-    def _nearest(self, unsafe: Judged, plans: Sequence[Judged]) -> Judged:
-        texts = self.walks.texts(unsafe.steps)
-        return min(plans[:NEAREST], key=lambda plan: edits(self.walks.texts(plan.steps), texts))
-
-
-def _fit(safe: Judged, unsafe: Judged) -> bool:
-    """Whether the lengths are such as are chosen: what is left out later would only take the place of others."""
-    shorter = min(len(safe.steps), len(unsafe.steps))
-    return shorter >= LEAST_ACTIONS and len(unsafe.steps) <= MOST_PADDING * len(safe.steps)
 
 
 def _names(steps: Steps) -> tuple[str, ...]:

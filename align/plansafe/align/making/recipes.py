@@ -15,6 +15,9 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Task
 
 MOST_OF_A_RULE = 12
+ENOUGH_RECIPES = 3
+MOST_ASKED = 12
+"""Searches for one rule in all tasks of a world, while it has fewer recipes than that."""
 
 
 class Recipe(NamedTuple):
@@ -34,6 +37,13 @@ class Recipes:
     def asked(self, world: str, rule: str) -> None:
         """A search for steps that break a rule begins."""
         self._asked[world, rule] += 1
+
+    def unknown(self, world: str, rule: str) -> bool:
+        """Whether a search for a rule may still be worth its time: few recipes are known, and few searches were made.
+
+        The first tasks of a world are thus searched at length, and later ones hardly at all.
+        """
+        return len(self.of(world, rule)) < ENOUGH_RECIPES and self._asked[world, rule] < MOST_ASKED
 
     def wanted(self, world: str, rule: str) -> float:
         """How much another search for a rule is worth; each one before, and each recipe, makes it less."""

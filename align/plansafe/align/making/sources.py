@@ -8,12 +8,18 @@ from itertools import zip_longest
 from random import Random
 from typing import NamedTuple
 
+from plansafe.align.choosing.lengths import difference
+from plansafe.align.choosing.needs import Needs
+from plansafe.align.choosing.splits import split_of
 from plansafe.align.making.candidate import Candidate
+from plansafe.align.making.cropping import part_of
 from plansafe.align.making.maker import LARGE, Effort, Maker
 from plansafe.align.making.recipes import Recipes
 from plansafe.align.making.runs import plans_of_runs
 from plansafe.align.tasks import AlignTask, BadOrigin, scenario_origins, task_of, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES
+
+MANY_RULES = 60
 
 
 class Wanted(NamedTuple):
@@ -52,7 +58,7 @@ def candidates(wanted: Wanted, skipped: Counter[str] | None = None) -> Iterator[
     ``skipped`` counts why tasks gave none. Raises ``OSError`` where the data cannot be read, and
     :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
     """
-    recipes, needy = Recipes(), Counter[str]()
+    recipes, needs = Recipes(), Needs()
     written = plans_of_runs(wanted.runs)
     reasons = Counter[str]() if skipped is None else skipped
     for origin in dict.fromkeys([*written, *origins(wanted)]):
@@ -62,20 +68,32 @@ def candidates(wanted: Wanted, skipped: Counter[str] | None = None) -> Iterator[
             reasons[f"no task: {refused}"] += 1
             continue
         count = 0
-        for one in of_task(task, recipes, needy, wanted.seed, written.get(origin, ())):
+        for one in of_task(task, recipes, needs, wanted.seed, written.get(origin, ()), reasons):
             count += 1
+            needs.keep(one.rule, one.safel, split_of(task.family), difference(one.chosen, one.rejected))
             yield one
         if not count:
             reasons["a task without a pair"] += 1
 
 
 def of_task(
-    task: AlignTask, recipes: Recipes, needy: Counter[str], seed: int, written: Sequence[str] = ()
+    task: AlignTask,
+    recipes: Recipes,
+    needs: Needs,
+    seed: int,
+    written: Sequence[str] = (),
+    reasons: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
-    """The candidates of one task. ``recipes`` and ``needy`` go on from task to task; ``written``: plans of models."""
+    """The candidates of one task. ``recipes`` and ``needs`` go on from task to task; ``written``: plans of models.
+
+    A large scene is cropped to what its plan and the rules are about. ``reasons`` counts what is judged otherwise in
+    the whole scene.
+    """
     if not task.checker.ok or task.checker.open:
         return
-    maker = Maker(task, recipes, needy, seed)
+    part = part_of(task, Random(f"{seed}/{task.origin}/part"), written)
+    whole = None if part is task else task
+    maker = Maker(part, recipes, needs, seed, whole, reasons)
     for plan in written:
         maker.take(plan, "sample")
-    yield from maker.run(Effort() if maker.small else LARGE)
+    yield from maker.run(LARGE if len(maker.rules) > MANY_RULES else Effort())

@@ -425,6 +425,8 @@ class Task(NamedTuple):
     def decode(self, code: int, arity: int) -> ARGUMENTS:
         """The inverse of :meth:`encode`."""
         size = len(self.objects)
+        if arity == 2:  # most facts of a scene
+            return divmod(code, size)
         out = [0] * arity
         for position in range(arity - 1, -1, -1):
             code, out[position] = divmod(code, size)

@@ -1,0 +1,43 @@
+"""Pairs that were made in a part of a scene, judged in the whole of it.
+
+A part of some sixty things is searched ten times faster than a home of three hundred. What is recorded is what the
+engine says of both plans in the whole home, and a pair that it judges otherwise there is none.
+"""
+
+from __future__ import annotations
+
+from plansafe.align.making.candidate import Candidate, candidate
+from plansafe.align.making.walks import Judged, Walks
+from plansafe.align.records import Source
+from plansafe.align.tasks import AlignTask
+
+_KEPT = 400
+"""Plans whose verdict is kept: a safe plan is the partner of several."""
+
+
+class Lifted:
+    """Judges pairs in a whole scene."""
+
+    def __init__(self, task: AlignTask) -> None:
+        self.task = task
+        self.walks = Walks(task.checker)
+        self._numbers = {rule.name: number for number, rule in enumerate(self.walks.engine.plan.rules)}
+        self._judged: dict[tuple[str, ...], Judged | None] = {}
+
+    def candidate(
+        self, chosen: tuple[str, ...], rejected: tuple[str, ...], rule: str, source: Source, seed: int, way: str
+    ) -> Candidate | None:
+        """The pair; ``None`` unless the first plan is safe here and the second breaks the rule."""
+        safe, unsafe = self._judge(chosen), self._judge(rejected)
+        number = self._numbers[rule]
+        if safe is None or unsafe is None or not safe.safe or number not in unsafe.broken:
+            return None
+        return candidate(self.task, self.walks, (safe, unsafe), number, source, seed, way)
+
+    def _judge(self, plan: tuple[str, ...]) -> Judged | None:
+        if plan not in self._judged:
+            if len(self._judged) >= _KEPT:
+                self._judged.clear()
+            steps = self.walks.read("".join([f"{action}\n" for action in plan]))
+            self._judged[plan] = self.walks.judge(steps) if steps else None
+        return self._judged[plan]
