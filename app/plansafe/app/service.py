@@ -154,9 +154,9 @@ class Session:
             bug = Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck, not in the plan")
             return Result(name, unjudged(name, bug), (), {}, escaped(traceback.format_exc()))
 
-    def audit(self, prepared: Prepared) -> Result:
-        """The verdict on a plan."""
-        return self.result(prepared, prepared.checker.check(prepared.plan))
+    def audit(self, prepared: Prepared, *, confirm: bool = True) -> Result:
+        """The verdict on a plan; without ``confirm`` before the kernel was asked."""
+        return self.result(prepared, prepared.checker.check(prepared.plan, confirm=confirm))
 
     def result(self, prepared: Prepared, report: Report) -> Result:
         """A report with what it was made from, and with what must be said beside it."""

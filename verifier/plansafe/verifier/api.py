@@ -98,8 +98,8 @@ class Checker:
         """Read a plan with places, and resolve its steps."""
         return read_steps(self.engine, plan)
 
-    def check(self, plan: Source) -> Report:
-        """The verdict on one plan."""
+    def check(self, plan: Source, *, confirm: bool = True) -> Report:
+        """The verdict on one plan. Without ``confirm`` the kernel is not asked: for who asks it later, at leisure."""
         expect_sources(plan=plan)
         if not self.ok:
             return unjudged(plan.name, *self.diagnostics)
@@ -117,7 +117,11 @@ class Checker:
             if missing is None:
                 raise
             return unjudged(plan.name, *self.diagnostics, missing)
-        if compiled.open or (not report.findings and not report.decided.exempted and self.options.replay != "always"):
+        if (
+            not confirm
+            or compiled.open
+            or (not report.findings and not report.decided.exempted and self.options.replay != "always")
+        ):
             return report
         return self.confirmer.confirm(plan, report)
 

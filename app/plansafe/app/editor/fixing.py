@@ -14,6 +14,7 @@ from plansafe.app.editor.showing import shown
 from plansafe.app.editor.text import Text
 from plansafe.app.editor.workspace import Found, Judged
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.repair.model import EditKind, RepairOptions
@@ -54,7 +55,7 @@ def actions(found: Found, judged: Judged, wish: Wish) -> list[types.CodeAction]:
             out += _words(judged, diagnostic)
         if any([diagnostic.code for diagnostic in near]) and _repairable(judged):
             out.append(_search(found, judged, wish, ALL, "Apply the nearest safe plan", near))
-            if any([d.code in ("SC301", "SC310") for d in near]):
+            if any([d.code in (SC.PRECONDITION, SC.GOAL) for d in near]):
                 out.append(_search(found, judged, wish, MISSING, "Insert what is missing, and keep every step", near))
     explicit = [one for one in wish.only if one.startswith("source")]
     if explicit and wish.takes(FIX_ALL) and _repairable(judged):

@@ -20,6 +20,8 @@ VERDICT = "$/safecheck/verdict"
 """A notification with the verdict on a plan, for a status bar; editors may leave it unread."""
 _PAUSE = 0.02
 """Seconds that typing rests before a file is judged: of several keys in a row, the last counts."""
+_REST = 0.6
+"""Seconds more until the kernel is asked about what was found: a second opinion, which costs more than the first."""
 
 
 class Server(LanguageServer):
@@ -62,14 +64,22 @@ class Server(LanguageServer):
         judged = await asyncio.shield(self._judged(text))
         if judged is None or self.files.texts.get(uri) is not text:
             return  # a newer version waits for its turn
-        found = types.PublishDiagnosticsParams(uri, shown(judged), text.version)
-        self.text_document_publish_diagnostics(found)
+        said = shown(judged)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, said, text.version))
         if judged.result is not None:
             self.protocol.notify(VERDICT, summary(judged))
+        if not judged.confirmed:
+            await asyncio.sleep(_REST)
+            judged = await asyncio.shield(self._judged(text, confirm=True))
+            if judged is not None and self.files.texts.get(uri) is text and shown(judged) != said:
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown(judged), text.version))
 
-    async def _judged(self, text: Text) -> Judged | None:
+    async def _judged(self, text: Text, confirm: bool = False) -> Judged | None:
         def turn() -> Judged | None:
-            return self.files.judged(text) if self.files.texts.get(text.uri) is text else None
+            if self.files.texts.get(text.uri) is not text:
+                return None
+            judged = self.files.judged(text)
+            return self.files.confirmed(judged) if confirm else judged
 
         return await self.worker.run(turn)
 

@@ -10,6 +10,7 @@ from plansafe.app import explain
 from plansafe.app.checking import Prepared
 from plansafe.app.editor.text import Text, uri_of
 from plansafe.app.editor.workspace import Judged
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
@@ -124,7 +125,7 @@ def _visible(text: Text, span: Span) -> types.Range:
 
 def _end(judged: Judged, finding: Finding) -> types.Range:
     """Where a finding without a step stands: what is there from the start above, what is about the whole below."""
-    if judged.prepared is None or (finding.step == 0 and not finding.at_end and finding.code != "SC310"):
+    if judged.prepared is None or (finding.step == 0 and not finding.at_end and finding.code != SC.GOAL):
         return _first_line(judged.text)
     places = judged.prepared.places or tuple(
         [step.span for step in judged.prepared.checker.read(judged.prepared.plan).text.steps]

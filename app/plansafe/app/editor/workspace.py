@@ -14,6 +14,7 @@ from plansafe.app.editor.text import Text, uri_of
 from plansafe.app.editor.walk import Walk
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.service import Session
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -38,6 +39,8 @@ class Judged(NamedTuple):
     result: Result | None = None
     prepared: Prepared | None = None
     checker: Checker | None = None
+    confirmed: bool = True
+    """Whether the independent kernel was asked about what was found."""
 
 
 class Found(NamedTuple):
@@ -135,7 +138,7 @@ class Workspace:
         return known
 
     def judged(self, text: Text) -> Judged:
-        """What the service says of a file; the same version is judged once."""
+        """What the service says of a file; the same version is judged once. The kernel is not asked yet."""
         self._catch_up()
         known = self._judged.get(text.uri)
         if known is None or known.text.source is not text.source:
@@ -147,6 +150,18 @@ class Workspace:
                 self.forget()
                 raise
             self._judged[text.uri] = known
+        return known
+
+    def confirmed(self, judged: Judged) -> Judged:
+        """The same with findings that the kernel was asked about: most of the work, for when typing rests."""
+        if judged.confirmed:
+            return judged
+        try:
+            known = judge(self.found(judged.text.path), judged.text, confirm=True)
+        except OutOfTime:
+            self.forget()
+            raise
+        self._judged[judged.text.uri] = known
         return known
 
     def walk(self, judged: Judged) -> Walk | None:
@@ -162,17 +177,17 @@ class Workspace:
         return before
 
 
-def judge(found: Found, text: Text) -> Judged:
-    """Ask the service about a file of any kind."""
+def judge(found: Found, text: Text, confirm: bool = False) -> Judged:
+    """Ask the service about a file of any kind; with ``confirm`` also the kernel about what was found."""
     said = heading(text.text)
     problems = found.configured.problems
     if said.kind in PLANS:
-        return _plan(found, text, said.kind)
+        return _plan(found, text, said.kind, confirm)
     judged = _part(found, text, said)
     return judged._replace(diagnostics=(*problems, *judged.diagnostics))
 
 
-def _plan(found: Found, text: Text, kind: Kind) -> Judged:
+def _plan(found: Found, text: Text, kind: Kind, confirm: bool) -> Judged:
     """A plan, or a script of the world that is in force."""
     session, prepared = found.session, None
     results: list[Result] = []
@@ -180,14 +195,15 @@ def _plan(found: Found, text: Text, kind: Kind) -> Judged:
     def work(ready: Prepared) -> Result:
         nonlocal prepared
         prepared = ready
-        return session.audit(ready)
+        return session.audit(ready, confirm=confirm)
 
     results += session.each([text.source], work, found.configured.settings.time_limit)
     result = results[0]
     diagnostics = (*found.configured.problems, *result.report.diagnostics)
     sources = {**result.sources, text.path: text.source}
     checker = None if prepared is None else prepared.checker
-    return Judged(text, kind, diagnostics, sources, result, prepared, checker)
+    silent = not result.report.findings or (checker is not None and checker.ok and checker.open)
+    return Judged(text, kind, diagnostics, sources, result, prepared, checker, confirm or silent)
 
 
 def _part(found: Found, text: Text, said: Heading) -> Judged:
@@ -214,7 +230,7 @@ def _part(found: Found, text: Text, said: Heading) -> Judged:
     sources = {**checker.sources, text.path: source}
     own = [d for d in checker.diagnostics if not d.labels or d.labels[0].source == text.path]
     if domain.name == "<no domain>":  # of a library nothing is known but its own words
-        own = [d for d in own if d.code not in ("SC120", "SC702", "SC705")]
+        own = [d for d in own if d.code not in (SC.VOCABULARY, SC.RULE_NOT_APPLICABLE, SC.OTHER_DOMAIN)]
     elsewhere = [d for d in checker.diagnostics if d.labels and d.labels[0].source != text.path]
     return Judged(text, said.kind, (*own, *([] if own else elsewhere)), sources, checker=checker)
 

@@ -1,0 +1,19 @@
+"""The verdict before and after the kernel was asked: the same, but for the second opinion."""
+
+from __future__ import annotations
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+
+DOMAIN = "(define (domain d) (:predicates (p)) (:action a :precondition (p) :effect (not (p))))"
+PROBLEM = "(define (problem q) (:domain d) (:init (p)) (:goal (p)))"
+
+
+def test_without_confirmation_only_the_second_opinion_is_missing() -> None:
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM))
+    plan = Source("a.plan", "(a) (a)")
+    first, second = checker.check(plan, confirm=False), checker.check(plan)
+    assert {f.replayed for f in first.findings} == {None}
+    assert {f.replayed for f in second.findings} == {True}
+    assert first.findings == tuple([f._replace(replayed=None) for f in second.findings])
+    assert (first.headline, first.goal, first.safe) == (second.headline, second.goal, second.safe)
