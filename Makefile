@@ -14,7 +14,9 @@ PYTEST_FLAGS ?= -n auto
 SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
 UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
-.PHONY: help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce
+VSCODE := editors/vscode
+
+.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -25,6 +27,7 @@ help:
 	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
 	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
+	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
 	@echo "make lock    choose the pinned versions anew"
 
 setup: $(READY)
@@ -108,6 +111,12 @@ build: setup
 	cd dist && check/bin/python -c "import plansafe.grammar, plansafe.verifier, plansafe.specs, plansafe.domains, plansafe.app"
 	rm -rf dist/check
 
+# Needs npm, and nothing of it is needed by anything else. Packages are pinned with their hashes; no script of theirs runs.
+vscode:
+	cd $(VSCODE) && npm ci --ignore-scripts --no-progress
+	cd $(VSCODE) && npm test
+	cd $(VSCODE) && npm run package
+
 lock:
 	$(PYTHON) -m venv .lock-venv
 	.lock-venv/bin/python -m pip install --quiet pip-tools
@@ -117,4 +126,4 @@ lock:
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) $(ALIGN) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(ALIGN) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

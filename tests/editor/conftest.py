@@ -51,6 +51,11 @@ FILES = {
     "named/named.plan": ";;!domain: kitchen\n;;!problem: tea\n(go kitchen hall)\n",
     "named/d.pddl": DOMAIN,
     "named/p.pddl": PROBLEM,
+    "free/domain.pddl": DOMAIN,
+    "free/problem.pddl": PROBLEM,
+    "free/kitchen.safe": RULES,
+    "free/free.plan": UNSAFE,
+    "free/safecheck.toml": "allow_in_plans = true\n",
     "named/p2.pddl": PROBLEM.replace("tea", "other"),
 }
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,7 +164,10 @@ async def client(client: LanguageClient, home: Path) -> AsyncIterator[None]:
     client.feature("client/registerCapability")(lambda params: None)
     features["$/safecheck/verdict"] = client.verdicts.append
     capabilities = pytest_lsp.client_capabilities("visual-studio-code")
-    folders = [types.WorkspaceFolder(home.as_uri(), "home"), types.WorkspaceFolder((home / "world").as_uri(), "world")]
+    folders = [
+        types.WorkspaceFolder(home.as_uri(), "home"),
+        *[types.WorkspaceFolder((home / n).as_uri(), n) for n in ("world", "free")],
+    ]
     said = await client.initialize_session(
         types.InitializeParams(capabilities=capabilities, root_uri=home.as_uri(), workspace_folders=folders)
     )

@@ -450,6 +450,31 @@ async def test_a_request_that_is_cancelled_is_answered_as_such(editor) -> None:
     assert codes(await editor.change("tea.plan", "(go kitchen hall)\n")) == []
 
 
+async def test_a_rule_is_allowed_by_a_comment_where_the_project_file_lets_plans_say_so(editor) -> None:
+    assert codes(await editor.open("free/free.plan")) == ["SC201"]
+    (action,) = [a for a in await offered(editor, "free/free.plan", "(go") if a.title.startswith("Allow")]
+    text = applied(editor, "free/free.plan", action.edit)
+    assert text.endswith("(go kitchen hall) ; safecheck: allow stove-off-before-leaving -- (say why)\n")
+    assert codes(await editor.change("free/free.plan", text)) == ["SC701"]  # no other rule has anything to say
+    assert [a for a in await offered(editor, "tea.plan", "(go") if a.title.startswith("Allow")] == []
+    await editor.close("free/free.plan")
+
+
+async def test_what_the_editor_is_told_wins_over_the_project_file(editor) -> None:
+    def told(**settings: object) -> None:
+        editor.now()
+        params = types.DidChangeConfigurationParams({"safecheck": settings})
+        editor.client.workspace_did_change_configuration(params)
+
+    await editor.change("tea.plan", "(switch-on hob kitchen)\n(go kitchen hall)\n")
+    told(specifications=[], minSeverity="critical", judge="all", domain="nowhere.pddl")
+    assert codes(await editor.said("tea.plan")) == ["SC601"]
+    told(minSeverity="worst")
+    assert codes(await editor.said("tea.plan")) == ["SC607", "SC201"]
+    told(specifications=["kitchen.safe"], domain="", judge=None)
+    assert codes(await editor.said("tea.plan")) == ["SC201"]
+
+
 async def test_layout_keeps_words_and_comments(editor) -> None:
     await editor.change("tea.plan", "(go   kitchen\thall)(go hall kitchen) ; back\n\n\n(go kitchen hall)")
     options = types.FormattingOptions(2, True)

@@ -53,6 +53,8 @@ def actions(found: Found, judged: Judged, wish: Wish) -> list[types.CodeAction]:
         near = [d for d in shown(judged) if _touches(text.span(d.range), wish.span)]
         for diagnostic in near:
             out += _words(judged, diagnostic)
+            if found.configured.settings.allow_in_plans:
+                out += _allowance(judged, diagnostic)
         if any([diagnostic.code for diagnostic in near]) and _repairable(judged):
             out.append(_search(found, judged, wish, ALL, "Apply the nearest safe plan", near))
             if any([d.code in (SC.PRECONDITION, SC.GOAL) for d in near]):
@@ -129,6 +131,21 @@ def edits(text: Text, new: str) -> list[types.TextEdit]:
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def _allowance(judged: Judged, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
+    """A comment behind the step that lets its rule be broken, where the project file lets plans say so."""
+    data: Any = diagnostic.data
+    rule = data.get("rule") if isinstance(data, dict) else None
+    if not rule or judged.prepared is None or judged.prepared.places:
+        return []
+    text = judged.text
+    line = text.source.position(text.offset(diagnostic.range.end))[0]
+    end = text.source.line_starts[line - 1] + len(text.source.line(line))
+    comment = f" ; safecheck: allow {rule} -- (say why)"
+    edit = types.WorkspaceEdit({text.uri: [types.TextEdit(text.range(Span(end, end)), comment)]})
+    kind = types.CodeActionKind.QuickFix
+    return [types.CodeAction(f"Allow `{rule}` in this plan", kind=kind, diagnostics=[diagnostic], edit=edit)]
 
 
 def _words(judged: Judged, diagnostic: types.Diagnostic) -> list[types.CodeAction]:

@@ -34,7 +34,7 @@ def configured(folder: str, said: Mapping[str, Any]) -> Configured:
     except BadProject as bad:
         project = None
         problems += bad.diagnostics
-    given = {f"--{field.replace('_', '-')}" for field in own}
+    given = {f"--{field.replace('_', '-').removesuffix('s')}" for field in own}  # `specs` are several `--spec`
     base = Settings(time_limit=SECONDS)._replace(**own)
     now = in_force(given, KEYS, base, "full", 0, project, ())
     return Configured(now.settings, tuple(problems))
