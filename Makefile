@@ -21,7 +21,7 @@ VSCODE := editors/vscode
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
 	@echo "make test    lint, types, layers and tests"
-	@echo "make fuzz    20,000 mutated inputs, 10,000 answers, the long random comparisons, and tests over whole data sets"
+	@echo "make fuzz    20,000 mutated inputs, 10,000 answers, 10,000 bodies of requests, the long random comparisons, and tests over whole data sets"
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
@@ -70,6 +70,8 @@ fuzz: setup
 	$(BIN)/python tests/repair/run.py --count 540
 	$(BIN)/python tests/diagnose/tiny_tasks.py
 	$(BIN)/python tests/models/run_answers.py --count 10000
+	$(BIN)/python tests/agents/fuzz_service.py --count 10000
+	$(BIN)/python tests/agents/load.py --count 1000
 
 # Compiled first, as an installed package is: some environments tell Python not to write byte code.
 bench: setup

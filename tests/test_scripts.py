@@ -42,6 +42,7 @@ PAIRS = (
     "write_pairs('{out}/p.jsonl', islice(c(['drawn:stew/0/0'], None, 0, C()), 6))"
 )
 SCRIPTS = {
+    "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/lengths.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
     "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
@@ -90,6 +91,8 @@ SCRIPTS = {
     "bench/worlds/cause.py": Run("--count 2", module="z3"),
     "bench/worlds/naive.py": Run("{out}/t", before=f"-c {SHELF}", module="z3", codes=(1,)),
     "bench/worlds/run.py": Run("--quick --runs 1 --only places --output {out}/w.json", module="z3", codes=(0, 1)),
+    "tests/agents/fuzz_service.py": Run("--count 20", module="starlette"),
+    "tests/agents/load.py": Run("--count 20 --megabytes 1", module="starlette"),
     "tests/content/mutate_rules.py": Run("--rule one-dose-only --every 4"),
     "tests/content/rules_table.py": Run(),
     "tests/content/run_home_lint.py": Run("safeagentbench --seconds 1", module="z3"),

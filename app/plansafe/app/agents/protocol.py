@@ -6,15 +6,15 @@ import asyncio
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_SECONDS = 10.0
-"""For the whole head of a request, from when the connection is free; uvicorn itself sets no limit to that."""
-READ_SECONDS = 30.0
-"""For a client to read on, where an answer waits to be sent."""
-
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with limits of time on what the client does."""
+    """HTTP/1.1 as uvicorn speaks it, with a limit of time on what the client does; uvicorn itself has none.
 
+    ``seconds`` are for the whole head of a request, from when the connection is free, and for a client to read on where
+    an answer waits to be sent.
+    """
+
+    seconds = 30.0
     _head: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
@@ -46,7 +46,7 @@ class BoundedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """The client reads more slowly than the answer comes."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(READ_SECONDS, self.transport.abort)
+        self._stalled = self.loop.call_later(self.seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """It has read on."""
@@ -58,10 +58,15 @@ class BoundedProtocol(H11Protocol):
     def _wait_for_head(self) -> None:
         if self._head is not None:
             self._head.cancel()
-        self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        self._head = self.loop.call_later(self.seconds, self.transport.abort)
 
     def _stop(self) -> None:
         for timer in (self._head, self._stalled):
             if timer is not None:
                 timer.cancel()
         self._head = self._stalled = None
+
+
+def bounded(limit: float) -> type[BoundedProtocol]:
+    """The protocol with another limit."""
+    return type("Bounded", (BoundedProtocol,), {"seconds": limit})

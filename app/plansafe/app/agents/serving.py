@@ -48,6 +48,10 @@ def serve(
     idle: Idle = 900.0,
     waiting: Annotated[int, typer.Option(min=1, metavar="N", help="Requests that may wait.")] = 2000,
     body_limit: Annotated[int, typer.Option(min=1, max=1024, metavar="MIB", help="For the body of a request.")] = 32,
+    client_limit: Annotated[
+        float,
+        typer.Option(min=0.1, metavar="SECONDS", help="For a client to send a head, to send a body, to read on."),
+    ] = 30.0,
     model: ModelOption = None,
 ) -> None:
     """Answer over HTTP: judge, repair and diagnose plans, and watch robots, one session each.
@@ -69,18 +73,20 @@ def serve(
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
             from plansafe.app.agents.keys import Lock  # noqa: PLC0415 - what it loads is not needed for a mistake
-            from plansafe.app.agents.protocol import BoundedProtocol  # noqa: PLC0415
+            from plansafe.app.agents.protocol import bounded  # noqa: PLC0415
             from plansafe.app.agents.web import Bounds, application  # noqa: PLC0415
         except ModuleNotFoundError as error:
             return complain(_missing(error, "serve"))
-        bounds = Bounds(limits, workers, waiting, sessions, idle, step_limit, body_limit * _MIB)
+        bounds = Bounds(limits, workers, waiting, sessions, idle, step_limit, body_limit * _MIB)._replace(
+            body_seconds=client_limit
+        )
         names = tuple(allow_host or ()) or (("127.0.0.1", "localhost", "[::1]", "::1") if _loopback(host) else ("*",))
         app = application(bounds, Lock(key), names)
         config = uvicorn.Config(
             app,
             host=host,
             port=port,
-            http=BoundedProtocol,
+            http=bounded(client_limit),
             ws="none",
             log_level="warning",
             access_log=False,

@@ -1,0 +1,1 @@
+"""What the doors for agents and robots cost."""

@@ -1,0 +1,112 @@
+"""What a service bears: hostile bodies, clients that are slow or do not read, bodies of many megabytes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import httpx
+import pytest
+from agents_server import SAFE, TASK, serving
+from fuzz_service import attacked
+
+CUT = (httpx.WriteError, httpx.RemoteProtocolError, httpx.ReadError)
+"""What a client sees that was refused before it had sent all."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serving("--client-limit", "1.5", "--body-limit", "24", "--time-limit", "20") as url:
+        yield url
+
+
+def raw(address: str) -> socket.socket:
+    place = httpx.URL(address)
+    return socket.create_connection((place.host, place.port), 20)
+
+
+def closed_within(connection: socket.socket, seconds: float) -> bool:
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+def test_hostile_bodies(address: str) -> None:
+    statuses = asyncio.run(attacked(address, 250, 7))
+    assert sum(statuses.values()) == 250
+    assert statuses[400] > 20
+    assert statuses[200] > 20
+
+
+def test_a_client_that_says_nothing_or_slowly_is_sent_away(address: str) -> None:
+    silent, slow, late = raw(address), raw(address), raw(address)
+    began = time.monotonic()
+    late.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")  # and then nothing more
+    slow.sendall(b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\n")
+    try:
+        for number in range(40):
+            slow.sendall(f"X-{number}: x\r\n".encode())
+            time.sleep(0.2)
+    except OSError:
+        pass  # it was sent away while it spoke
+    assert time.monotonic() - began < 8, "the slow head went on to its end"
+    assert closed_within(slow, 5)
+    assert closed_within(silent, 5)
+    assert closed_within(late, 5)
+    assert httpx.get(f"{address}/health", timeout=20).status_code == 200
+
+
+def test_a_slow_body_is_refused(address: str) -> None:
+    with raw(address) as slow:
+        slow.sendall(b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n")
+        for _ in range(5):
+            slow.sendall(b" ")
+            time.sleep(0.2)
+        slow.settimeout(20)
+        assert b" 408 " in slow.recv(65536)
+        assert closed_within(slow, 10)
+
+
+def test_a_client_that_does_not_read_is_sent_away(address: str) -> None:
+    with raw(address) as lazy:
+        lazy.settimeout(3)
+        try:
+            for _ in range(300):  # answers of many megabytes, which nobody reads
+                lazy.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        except TimeoutError:
+            pass
+        time.sleep(4)
+        assert closed_within(lazy, 10)
+    assert httpx.get(f"{address}/health", timeout=20).status_code == 200
+
+
+def test_bodies_of_many_megabytes(address: str) -> None:
+    with httpx.Client(base_url=address, timeout=120) as client:
+        long = SAFE + "\n" + "; a remark\n" * 1_800_000
+        body = json.dumps({**TASK, "plan": long}).encode()
+        assert len(body) > 20_000_000
+        answer = client.post("/v1/audit", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (200, 408), answer.text[:300]  # 408: this machine is slow today
+        if answer.status_code == 200:
+            assert answer.json()["headline"] == "SAFE"
+        too_long = body + b" " * 8_000_000
+        with suppress(*CUT):
+            assert client.post("/v1/audit", content=too_long).status_code == 413
+
+        def chunks() -> Iterator[bytes]:
+            for _ in range(400):
+                yield b" " * 100_000
+
+        with suppress(*CUT):
+            assert client.post("/v1/audit", content=chunks()).status_code == 413
+        assert client.post("/v1/audit", json={**TASK, "plan": SAFE}).json()["headline"] == "SAFE"
