@@ -60,6 +60,27 @@ def test_an_interruption_never_hits_the_work_that_comes_next() -> None:
     assert asyncio.run(session()) == 120
 
 
+def test_who_closes_does_not_wait_for_what_runs() -> None:
+    async def session() -> float:
+        worker, started = Worker(), []
+
+        def endless() -> None:
+            started.append(1)
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                pass
+
+        task = asyncio.ensure_future(worker.run(endless))
+        await begun(started)
+        begin = time.monotonic()
+        worker.close()
+        with pytest.raises(OutOfTime):
+            await task
+        return time.monotonic() - begin
+
+    assert asyncio.run(session()) < 10
+
+
 def test_what_work_raises_is_raised() -> None:
     async def session() -> None:
         await Worker().run(lambda: 1 // 0)

@@ -28,6 +28,10 @@ def _documents(server: Server) -> None:
         said: Any = params.initialization_options
         server.files.said = said if isinstance(said, dict) else {}
 
+    @server.feature(types.SHUTDOWN)
+    def shut_down(*_: object) -> None:
+        server.worker.close()
+
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:
         _begin(server)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from plansafe.app.alarm import OutOfTime
 from plansafe.app.editor.showing import shown, summary
 from plansafe.app.editor.symbols import Symbols
 from plansafe.app.editor.text import Text
@@ -39,7 +40,11 @@ class Server(LanguageServer):
 
         def turn() -> Done | None:
             text = self.files.texts.get(uri)
-            return None if text is None else work(self.files.judged(text))
+            try:
+                return None if text is None else work(self.files.judged(text))
+            except OutOfTime:  # cancelled half way: nothing that it was at work on is used again
+                self.files.forget()
+                raise
 
         return await self.worker.run(turn)
 

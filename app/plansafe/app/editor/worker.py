@@ -39,8 +39,11 @@ class Worker:
             raise
 
     def close(self) -> None:
-        """Stop: what waits is not begun."""
+        """Stop: what waits is not begun, and what runs is interrupted, so that the process can end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            if self._running is not None:
+                self._interrupt()
 
     def _do(self, token: object, work: Callable[[], Done]) -> Done:
         with self._lock:
@@ -64,4 +67,7 @@ class Worker:
             return
         with self._lock:
             if self._running is token:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(OutOfTime))
+                self._interrupt()
+
+    def _interrupt(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(OutOfTime))
