@@ -172,6 +172,14 @@ def test_an_ignored_rule_is_told_and_decides_nothing(run: Run) -> None:
     assert [(item["check_name"], item["severity"]) for item in items] == [("verdict", "info")]
 
 
+def test_over_many_worlds_an_ignored_rule_is_told(run: Run) -> None:
+    """Its findings are not counted there, but nobody reads SAFE without what was left out, and why."""
+    Path("p.pddl").write_text(PROBLEM.replace("(:init (ready))", "(:init (unknown (on gas)) (ready))"))
+    code, out, _ = run("good.plan", *WHY, "--ignore", "gas-off: the main tap is shut", "--format", "full")
+    assert code == 0, out
+    assert "exempt in every world: gas-off: the main tap is shut (--ignore)" in out
+
+
 def test_selected_rules_alone_decide(run: Run) -> None:
     assert run("oven.plan", "--select", "gas-off: about gas")[0] == 0
     code, found = report(run, "gas.plan", "--select", "gas-off: about gas")

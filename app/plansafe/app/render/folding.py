@@ -5,6 +5,7 @@ from __future__ import annotations
 from plansafe.app.checking import Result
 from plansafe.app.render.text import visible
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report
+from plansafe.verifier.rules.question import Exemption
 
 _NAMES = 3
 _LONG = 200
@@ -37,9 +38,17 @@ def idle(report: Report) -> list[str]:
         rules = list(dict.fromkeys([finding.rule or "" for finding in used.findings]))
         names = ", ".join(rules[:_NAMES]) + (f" and {len(rules) - _NAMES} more rules" if len(rules) > _NAMES else "")
         out.append(f"exempt: {findings} of {names}: {visible(exemption.reason)} ({visible(exemption.place)})")
-    if report.worlds is not None and question.exemptions:
-        out.append("what is exempt decides nothing, in any world: counted is what the worlds shown have")
+    if report.worlds is not None:
+        counted = {used.exemption for used in exempted}
+        out += [f"exempt in every world: {_named(one)}" for one in question.exemptions if one not in counted]
     return out
+
+
+def _named(exemption: Exemption) -> str:
+    """The rules that an exemption is about, and why: over many worlds its findings are not counted."""
+    rules = sorted(exemption.rules)
+    names = ", ".join(rules[:_NAMES]) + (f" and {len(rules) - _NAMES} more rules" if len(rules) > _NAMES else "")
+    return f"{names}: {visible(exemption.reason)} ({visible(exemption.place)})"
 
 
 def known(result: Result) -> list[str]:

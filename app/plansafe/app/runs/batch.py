@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from plansafe.app.checking import Settings
 from plansafe.app.progress import Progress
 from plansafe.app.render import version
+from plansafe.app.render.text import visible
 from plansafe.app.running import complain, standard_output
 from plansafe.app.runs.folder import Folder
 from plansafe.app.runs.items import Item, Items, listed
@@ -61,9 +62,10 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             for item in listed(plans, settings, batch.id_column, batch.plan_column):
                 items.add(item)
         except (OSError, EOFError) as error:
-            raise BadRun(
-                f"cannot read the list of plans: {error}", "name .jsonl or .csv files that can be read"
-            ) from None
+            name = f" {visible(str(error.filename))}" if isinstance(error, OSError) and error.filename else ""
+            why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            message = f"cannot read the list of plans{name}: {why.lower()}"
+            raise BadRun(message, "name .jsonl or .csv files that can be read") from None
         manifest = _manifest(plans, settings, batch, items)
         if batch.resume:
             before = read_run(batch.folder)
