@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ALIGN := .venv-align
 ALIGN_READY := $(ALIGN)/.ready
+DOCS := .venv-docs
+DOCS_READY := $(DOCS)/.ready
 SIZE ?= tiny
 MODEL ?=
 MINUTES ?= 9
@@ -16,7 +18,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 VSCODE := editors/vscode
 
-.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce
+.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -28,6 +30,7 @@ help:
 	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
+	@echo "make docs    the site of the documentation, build/site/index.html"
 	@echo "make lock    choose the pinned versions anew"
 
 setup: $(READY)
@@ -100,6 +103,17 @@ align-test: align-setup
 reproduce: align-setup
 	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m plansafe.align.reproducing $(SIZE) -o $(REPRODUCTION) --minutes $(MINUTES) $(if $(MODEL),--model $(MODEL))
 
+$(DOCS_READY): requirements-docs.txt
+	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --require-hashes -r requirements-docs.txt
+	touch $@
+
+# The reference is made from the code, by the environment of the code; mkdocs knows nothing of it.
+docs: setup $(DOCS_READY)
+	$(BIN)/python -m bench.site.make build/docs
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --clean --quiet -f build/docs/mkdocs.yml
+	$(BIN)/python -m bench.site.check build/site
+
 build: setup
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --sdist
@@ -125,7 +139,11 @@ lock:
 	CUSTOM_COMPILE_COMMAND="make lock" .lock-venv/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe \
 		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 		--output-file requirements-dev.lock pyproject.toml
+	echo 'mkdocs-material>=9.7,<10' > .lock-venv/docs.in
+	CUSTOM_COMPILE_COMMAND="make lock" .lock-venv/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+		--output-file requirements-docs.txt .lock-venv/docs.in
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) $(ALIGN) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(ALIGN) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(DOCS) build/docs build/site

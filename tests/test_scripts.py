@@ -41,6 +41,7 @@ PAIRS = (
     "from plansafe.align.choosing.pairing import candidates as c;"
     "write_pairs('{out}/p.jsonl', islice(c(['drawn:stew/0/0'], None, 0, C()), 6))"
 )
+PAGE = "open('{out}/index.html','w').write('<p>A page.</p>')"
 SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
@@ -87,6 +88,8 @@ SCRIPTS = {
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
+    "bench/site/check.py": Run("{out}", before=f"-c {PAGE}"),
+    "bench/site/make.py": Run("{out}/docs"),
     "bench/tasks.py": Run("{out} hh20 c_hh20"),
     "bench/worlds/cause.py": Run("--count 2", module="z3"),
     "bench/worlds/naive.py": Run("{out}/t", before=f"-c {SHELF}", module="z3", codes=(1,)),

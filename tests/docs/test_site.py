@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
+import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from bench.site import api, check, commands, diagnostics, fields, make, rules
 from bench.site.index import KINDS, mistakes, read_index
+from bench.site.markdown import anchors, links, ready
 from doc_blocks import ROOT
 
+from plansafe.app import commandline
+from plansafe.grammar.codes import SC
+
 DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return make.pages()
 
 
 def test_every_page_has_one_place() -> None:
@@ -32,3 +47,127 @@ def test_a_wrong_index_is_noticed(rows: str, said: str, tmp_path: Path) -> None:
         (tmp_path / f"{name}.md").write_text(f"# {name.upper()}\n", encoding="utf-8")
     (tmp_path / "README.md").write_text(f"# docs\n\n## Reference\n\n{rows}\n", encoding="utf-8")
     assert [line for line in mistakes(tmp_path, read_index(tmp_path)) if said in line]
+
+
+def test_links_between_pages_lead_to_a_heading(pages: dict[str, str]) -> None:
+    assert not list(make.dead(pages))
+    assert list(make.dead({"a.md": "# A\n\n[b](b.md) [c](#c) [a](#a)\n"})) == [
+        "a.md: b.md: no such page",
+        "a.md: #c: the page has no such heading",
+    ]
+
+
+def test_links_of_pages_on_disk_lead_to_a_heading() -> None:
+    for path in DOCS.glob("*.md"):
+        for link in links(path.read_text(encoding="utf-8")):
+            file, _, anchor = link.partition("#")
+            target = path if not file else (path.parent / file)
+            if anchor and ":" not in file and target.suffix == ".md":
+                assert anchor in anchors(target.read_text(encoding="utf-8")), f"{path.name}: {link}"
+
+
+def test_the_navigation_has_every_page_once(pages: dict[str, str]) -> None:
+    def walk(part: object) -> list[str]:
+        if isinstance(part, str):
+            return [part]
+        return [page for inner in (part.values() if isinstance(part, dict) else part) for page in walk(inner)]
+
+    assert sorted(walk(make.navigation(read_index(DOCS), pages))) == sorted(pages)
+
+
+def test_the_reference_has_every_command_and_flag(pages: dict[str, str]) -> None:
+    names = set()
+    for words, command in commands.every_command():
+        names.add(" ".join(words))
+        text = pages[f"reference/commands/{words[0]}.md"]
+        part = text[re.search(rf"^##? safecheck {' '.join(words)}$", text, re.MULTILINE).start() + 2 :].partition(
+            "\n## "
+        )[0]
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and not parameter.hidden:
+                assert all([re.search(rf"{re.escape(flag)}\b", part) for flag in parameter.opts]), (
+                    words,
+                    parameter.opts,
+                )
+    assert {"audit", "align train", "scenario check", *commandline._LAZY} <= names
+
+
+def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
+    def keys(schema: object) -> set[str]:
+        if isinstance(schema, list):
+            return {key for part in schema for key in keys(part)}
+        if not isinstance(schema, dict):
+            return set()
+        own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+        return own | {key for part in schema.values() for key in keys(part)}
+
+    for name, schema in fields.schemas().items():
+        text = pages[f"reference/json/{name}.md"]
+        assert not [key for key in keys(schema) if not re.search(rf"`(?:[\w.\[\]]+\.)?{re.escape(key)}`", text)], name
+    assert len(fields.schemas()) == len(list((ROOT / "app/plansafe/app/schema").glob("*.json")))
+
+
+def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
+    given = {value for name, value in inspect.getmembers(SC) if name.isupper()}
+    shown = {code: page for page, text in pages.items() for code in re.findall(r"^## (SC\d{3}):", text, re.MULTILINE)}
+    assert given == set(shown)
+    assert all(shown[code] == f"reference/diagnostics/{code[:3]}xx.md" for code in given)
+    assert set(diagnostics.groups()) == {code[:3] for code in given}
+
+
+def test_the_reference_has_every_rule_with_its_examples(pages: dict[str, str]) -> None:
+    seen = 0
+    for one in rules.shown():
+        text = pages[f"reference/rules/{one.specification}.md"].partition(f"\n## {one.rule.name}\n")[2]
+        text = text.partition("\n## ")[0]
+        seen += 1
+        assert one.text in text, one.rule.name
+        assert "a plan that breaks it" in text and "a plan that keeps it" in text, one.rule.name
+        for plan in one.cases.glob("*.plan"):
+            assert plan.read_text(encoding="utf-8").splitlines()[-1] in text
+    assert seen >= len([*rules.CASES.glob("home/*/problem.pddl"), *rules.CASES.glob("rules/*/problem.pddl")])
+
+
+def test_the_reference_has_what_the_pages_import(pages: dict[str, str]) -> None:
+    names = api.imported([ROOT / "README.md", *DOCS.glob("*.md")])
+    assert {"audit", "Checker", "Monitor", "repair"} <= {name.name for name in names}
+    for name in names:
+        assert f"\n### {name.name}\n" in pages[f"reference/python/{name.module.split('.')[1]}.md"], name
+
+
+def test_a_list_gets_its_empty_line_and_code_stays_code() -> None:
+    text = "Two:\n- [a](a.md)\n- b\n```sh\nx:\n- [a](a.md)\n```\n"
+    assert ready(text, lambda _link: None) == "Two:\n\n- a\n- b\n\n```sh\nx:\n- [a](a.md)\n```\n"
+
+
+def test_a_site_that_loads_from_outside_or_leads_nowhere_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<script src="https://x.org/a.js"></script><link href="//x.org/a.css" rel="stylesheet">'
+        '<img src="http://x.org/a.png"><a href="b.html">b</a><a href="#here">h</a><a href="https://x.org">out</a>'
+        "<style>p { background: url('https://x.org/b.png') }</style><p id=there>",
+        encoding="utf-8",
+    )
+    (tmp_path / "a.css").write_text('@import "https://x.org/c.css";', encoding="utf-8")
+    said = "\n".join(check.mistakes(tmp_path))
+    for url in (
+        "https://x.org/a.js",
+        "//x.org/a.css",
+        "http://x.org/a.png",
+        "https://x.org/b.png",
+        "https://x.org/c.css",
+    ):
+        assert f"loads {url}" in said
+    assert "b.html: no such file" in said and "#here: no such place" in said
+    assert "loads https://x.org\n" not in said + "\n"
+
+
+@pytest.mark.whole
+def test_the_site_is_built_and_asks_nothing_of_a_network(tmp_path: Path) -> None:
+    mkdocs = shutil.which("mkdocs") or str(ROOT / ".venv-docs/bin/mkdocs")
+    if not Path(mkdocs).exists():
+        pytest.skip("mkdocs is not installed: `make docs` makes its environment")
+    make.write(tmp_path / "docs")
+    command = [mkdocs, "build", "--strict", "-q", "-f", str(tmp_path / "docs/mkdocs.yml"), "-d", str(tmp_path / "site")]
+    done = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not list(check.mistakes(tmp_path / "site"))
