@@ -37,6 +37,7 @@ RUN = (
     "docs/agents.md",
     "docs/service.md",
     "docs/robots.md",
+    "docs/page.md",
     "docs/planning.md",
     "docs/formalise.md",
     "docs/planners.md",

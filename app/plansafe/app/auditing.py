@@ -67,6 +67,13 @@ def audit_plans(
                 baseline = read_baseline(settings.baseline or "")
         except BadBaseline as bad:
             return complain(bad.diagnostic)
+    if form == "html":
+        for flag, given in (("--fix", fix), ("--diff", diff), ("--certificate", certificate), ("a baseline", baseline)):
+            if given:
+                return complain(Diagnostic(SC.BAD_OPTION, f"{flag} goes with no page", help="leave --format html out"))
+        from plansafe.app.pages.auditing import page_of_plans  # noqa: PLC0415 - loads the search
+
+        return page_of_plans(paths, settings, output, kept, used)
     if fix or diff:
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 

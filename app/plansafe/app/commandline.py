@@ -87,6 +87,7 @@ class Format(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
+    HTML = "html"
 
 
 class BlameChoice(StrEnum):

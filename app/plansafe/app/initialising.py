@@ -23,7 +23,7 @@ _MOST = 2_000
 _PLANS = (Kind.PLAN, Kind.STEPS)
 _OPTIONAL = f"""
 # Other keys (docs/project-file.md). Flags win over this file.
-# format = "concise"         # full, concise, json, sarif, github, gitlab, junit
+# format = "concise"         # full, concise, json, sarif, github, gitlab, junit, html
 # judge = "introduced"        # what was there before the plan decides nothing
 # min_severity = "medium"     # nor do rules that are less severe
 # blame = ["introduced"]     # list only what the plan causes

@@ -23,7 +23,7 @@ SHARED = "pyproject.toml"
 STEM = "{stem}"
 """What a pattern has in the place of the plan's file name, without its folder and suffix."""
 BLAMES = ("introduced", "worsened", "pre-existing")
-FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
 _SECTION = r"""(?m)^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck"""
 _LIMITS = r"(?m)^[ \t]*\[[^\]\r\n]*limits"

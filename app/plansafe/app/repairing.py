@@ -116,9 +116,9 @@ def examine(
 
     def work(prepared: Prepared) -> Examined:
         if wishes.classes:  # which are those of the least edits
-            return _examine(at_work, prepared, wishes)
+            return examined(at_work, prepared, wishes)
         meant = in_world(wishes.options, prepared.checker, settings.world)
-        return _examine(at_work, prepared, wishes._replace(options=meant))
+        return examined(at_work, prepared, wishes._replace(options=meant))
 
     for done in at_work.each(plans, work, seconds):
         yield _ended(done, wishes.options) if isinstance(done, Result) else done
@@ -132,7 +132,8 @@ def _ended(result: Result, options: RepairOptions) -> Examined:
     return Examined(result, repair=found, outcome=_outcome(found, options, result.report))
 
 
-def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -> Examined:
+def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -> Examined:
+    """What :func:`examine` finds out about a plan that is prepared already."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:

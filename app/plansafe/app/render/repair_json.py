@@ -38,9 +38,9 @@ class RepairJsonRenderer:
             "bound": _number(found.bound) if found is not None else 0,
             "detail": found.detail if found is not None else "",
             "expanded": found.expanded if found is not None else 0,
-            "classes": [_witness(witness) for witness in examined.witnesses],
-            "where": _where(examined.where) if examined.where is not None else None,
-            "causes": [_because(because) for because in examined.causes],
+            "classes": [witness_object(witness) for witness in examined.witnesses],
+            "where": where_object(examined.where) if examined.where is not None else None,
+            "causes": [because_object(because) for because in examined.causes],
             "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
             "label": _label(examined.label) if examined.label is not None else None,
             "text": examined.text,
@@ -50,7 +50,8 @@ class RepairJsonRenderer:
         return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}')
 
 
-def _witness(witness: Witness) -> dict[str, Any]:
+def witness_object(witness: Witness) -> dict[str, Any]:
+    """A class of error as JSON."""
     return {
         "class": witness.error.value,
         "steps": witness.steps,
@@ -64,7 +65,8 @@ def _label(label: PublishedLabel) -> dict[str, Any]:
     return {**label._asdict(), "additional": list(label.additional)}
 
 
-def _where(where: Localisation) -> dict[str, Any]:
+def where_object(where: Localisation) -> dict[str, Any]:
+    """Where a plan went wrong, as JSON."""
     return {
         "violated": where.violated,
         "inexecutable": where.inexecutable,
@@ -77,7 +79,8 @@ def _where(where: Localisation) -> dict[str, Any]:
     }
 
 
-def _because(because: Because) -> dict[str, Any]:
+def because_object(because: Because) -> dict[str, Any]:
+    """Why a finding is there, as JSON."""
     cause = because.cause
     return {
         "finding": because.finding,

@@ -29,12 +29,17 @@ class MissingExtra(RuntimeError):
 
 
 class Node(NamedTuple):
-    """``kind``: start, step, goal, rule, missing or inserted. ``edit``: what the shown repair does to it, or empty."""
+    """``kind``: start, step, goal, rule, missing or inserted. ``edit``: what the shown repair does to it, or empty.
+
+    ``step``: of a step its number, of a violated rule where that is, of an inserted step the one that it stands before
+    (the goal: one more than there are steps; of what stands nowhere 0).
+    """
 
     name: str
     kind: str
     label: str
     edit: str = ""
+    step: int = 0
 
 
 class Edge(NamedTuple):
@@ -58,8 +63,8 @@ def picture(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, i
     """Nodes and edges. With a diagnosis, its best repair is marked. ``initial``: also links from the initial state."""
     nodes = {START: Node(START, "start", "initial state")}
     for number, text in enumerate(structure.steps, 1):
-        nodes[_name(structure, number)] = Node(_name(structure, number), "step", f"{number} {text}")
-    nodes[GOAL] = Node(GOAL, "goal", "goal")
+        nodes[_name(structure, number)] = Node(_name(structure, number), "step", f"{number} {text}", step=number)
+    nodes[GOAL] = Node(GOAL, "goal", "goal", step=structure.goal)
     edges: list[Edge] = []
     for link in structure.links:
         if link.producer == 0 and not initial:
@@ -67,7 +72,7 @@ def picture(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, i
         target = _name(structure, link.consumer)
         if link.rule is not None:
             target = f"rule {link.rule} at {link.consumer}"
-            nodes.setdefault(target, Node(target, "rule", f"violated: {link.rule}"))
+            nodes.setdefault(target, Node(target, "rule", f"violated: {link.rule}", step=link.consumer))
         kind = "link" if link.rule is None else "rule"
         edges.append(Edge(_name(structure, link.producer), target, kind, link.literal, link.needed))
     if structure.open:
@@ -90,9 +95,10 @@ def _mark(structure: CausalStructure, repair: Repair, nodes: dict[str, Node], ed
     for number, edit in enumerate(repair.edits, 1):
         if edit.kind is EditKind.INSERT:
             name = f"inserted {number}"
-            nodes[name] = Node(name, "inserted", edit.after, "insert")
             later = [origin for origin in repair.origin[edit.position :] if origin]
-            target = _name(structure, later[0] if later else len(structure.steps) + 1)
+            before = later[0] if later else structure.goal
+            nodes[name] = Node(name, "inserted", edit.after, "insert", before)
+            target = _name(structure, before)
             edges.append(Edge(name, target, "before", edit.reason))
             continue
         name = _name(structure, edit.step)

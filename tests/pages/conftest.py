@@ -1,0 +1,49 @@
+"""Pages in headless Chromium, one browser for a module; skipped where there is none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.app.auditing import audit_plans
+from plansafe.app.checking import Settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from page_browser import Opened
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not os.access(CHROMIUM, os.X_OK):
+        pytest.skip(f"no browser at {CHROMIUM}: set CHROMIUM")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Callable[..., Opened]:
+    return lambda path, **options: Opened(browser, path, **options)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Audit plans, and the page that comes of it."""
+
+    def write(*plans: str, **settings: Any) -> Path:
+        out = tmp_path_factory.mktemp("page") / "page.html"
+        audit_plans([str(ROOT / plan) for plan in plans], Settings(**settings), "html", str(out))
+        return out
+
+    return write

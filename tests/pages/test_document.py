@@ -1,0 +1,84 @@
+"""The file itself: what it may run, what it may ask for, how data stands in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from plansafe.app.pages.document import LONGEST, SCRIPTS, document, embedded, legible
+from plansafe.app.pages.index import Book
+
+NASTY = "</script><script>alert(1)</script> <!-- ]]> & \" ' \u2028 \u202e \x00 \x1b[31m \ud800 \U000e0101"
+
+
+def page(**index: Any) -> str:
+    return "".join(document(NASTY, index, [embedded({"text": NASTY})]))
+
+
+def test_the_policy_allows_this_style_and_this_script_alone() -> None:
+    text = page()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    rules = dict(one.strip().split(" ", 1) for one in policy[1].split(";"))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for name, found in (("style-src", "<style>(.*?)</style>"), ("script-src", "<script>(.*?)</script>")):
+        (body,) = re.findall(found, text, re.DOTALL)
+        assert rules[name] == f"'sha256-{b64encode(hashlib.sha256(body.encode()).digest()).decode()}'"
+    assert set(rules) == {"default-src", "base-uri", "form-action", "style-src", "script-src"}
+
+
+def test_data_cannot_end_its_element() -> None:
+    line = embedded({NASTY: [NASTY]})
+    assert line.isascii() and line.isprintable()
+    assert not set("<>&") & set(line)
+    assert json.loads(line) == legible({NASTY: [NASTY]})
+    assert page(title=NASTY).count("</script>") == 3
+
+
+def test_what_cannot_be_seen_stands_as_an_escape() -> None:
+    shown = legible(NASTY)
+    assert all(escape in shown for escape in ("\\u2028", "\\u202e", "\\x00", "\\x1b", "\\ud800", "\\U000e0101"))
+    assert shown.isprintable()
+
+
+def test_texts_are_bounded() -> None:
+    assert len(legible("x" * 10**6)) == LONGEST + 1
+
+
+def test_the_title_is_escaped() -> None:
+    (title,) = re.findall("<title>(.*?)</title>", page(), re.DOTALL)
+    assert "<" not in title and "\u202e" not in title
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS])
+def test_scripts_make_text_and_no_markup(name: str) -> None:
+    text = (files("plansafe.app.pages") / "assets" / f"{name}.js").read_text(encoding="utf-8")
+    forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc|DOMParser"
+    asks = r"\bfetch\b|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|https?://(?!www\.w3\.org/2000/svg)"
+    assert not re.search(f"{forbidden}|{asks}", text)
+    assert not re.search(r"\bhref\s*:|\bsrc\s*:|setAttribute\(\"(?:style|on|href|src)", text)
+
+
+def test_the_style_asks_for_nothing() -> None:
+    text = (files("plansafe.app.pages") / "assets" / "page.css").read_text(encoding="utf-8")
+    assert not re.search(r"url\(|@import|https?:", text)
+
+
+def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plansafe.app.pages.index.MOST_DETAILS", 300)
+    report = {"plan": "p", "headline": "SAFE", "steps": 1, "findings": [], "suppressed": 0}
+    book = Book("many")
+    for _ in range(5):
+        book.add({"report": report, "rules": {"r": {"text": "same"}}, "timelines": []})
+    text = "".join(book.pieces())
+    index = json.loads(re.findall('id="index">(.*?)</script>', text)[0])
+    assert index["rules"] == [{"text": "same"}]
+    lines = re.findall('id="details">(.*?)</script>', text, re.DOTALL)[0].splitlines()
+    assert len(index["rows"]) == len(lines) == 5
+    assert lines[0] != "null" and lines[-1] == "null"

@@ -1,0 +1,117 @@
+"""Names with markup, quotes and marks of direction stay text; nothing in a plan runs, or leaves the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from page_browser import Opened
+
+from plansafe.app.auditing import audit_plans
+from plansafe.app.checking import Settings
+
+IMAGE = "a<img/src=x/onerror=alert`1`>"
+SCRIPT = "a'></script><script>alert`2`</script>"
+BIDI = "cup\u202egnp.exe\u2066"
+LINK = "javascript:alert`3`"
+TAGS = "a&lt<svg/onload=alert`4`>"
+NAMES = (IMAGE, SCRIPT, BIDI, LINK, TAGS)
+DOMAIN = """(define (domain d) (:types thing) (:predicates (held ?x - thing) (seen ?x - thing))
+  (:action take :parameters (?x - thing) :precondition (not (held ?x)) :effect (held ?x))
+  (:action drop :parameters (?x - thing) :precondition (held ?x) :effect (not (held ?x))))"""
+RULES = """(define (safety s) (:domain d)
+  (:trajectory no-holding :parameters (?x - thing) :formula (always (not (held ?x)))
+    :message "{?x} </script><b>is</b> held" :rationale "<i>because</i>" :fix "drop <u>it</u>"))"""
+
+
+@pytest.fixture(scope="module")
+def page(opened: Callable[..., Opened], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    folder = tmp_path_factory.mktemp("hostile")
+    names = " ".join(NAMES)
+    texts = {
+        "domain.pddl": DOMAIN,
+        "rules.safe": RULES,
+        "problem.pddl": f"(define (problem p) (:domain d) (:objects {names} - thing) (:goal (not (held {IMAGE}))))",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    plan = folder / '<b onclick="alert(5)">&amp;\u202e.plan'
+    plan.write_text("".join([f"(take {name})\n" for name in NAMES]) + f"(drop {IMAGE})\n", encoding="utf-8")
+    out = folder / "page.html"
+    audit_plans([str(plan)], Settings(specs=(str(folder / "rules.safe"),)), "html", str(out))
+    page = opened(out)
+    page.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    yield page
+    assert page.wrong == []
+    assert page.asked == [page.address]
+
+
+def test_the_plan_was_judged(page: Opened) -> None:
+    assert page.text("h1").startswith("UNSAFE")
+    assert page.count(".finding") == len(NAMES)
+
+
+@pytest.mark.parametrize("name", [IMAGE, SCRIPT, LINK, TAGS])
+def test_a_name_is_shown_as_it_is(page: Opened, name: str) -> None:
+    assert page.page.locator(".item.step .what", has_text=f"(take {name.lower()})").count() == 1
+
+
+def test_marks_of_direction_are_escapes(page: Opened) -> None:
+    assert page.page.locator(".item.step .what", has_text="(take cup\\u202egnp.exe\\u2066)").count() == 1
+    assert not set("\u202e\u2066") & set(page.page.content())
+
+
+def test_the_name_of_the_file_stays_text(page: Opened) -> None:
+    assert '<b onclick="alert(5)">&amp;\\u202e.plan' in page.text("h1")
+    assert '<b onclick="alert(5)">' in page.page.title()
+
+
+def test_messages_of_rules_stay_text(page: Opened) -> None:
+    assert "</script><b>is</b> held" in page.text(".finding .title")
+    assert "<i>because</i>" in page.text(".finding") and "drop <u>it</u>" in page.text(".finding")
+
+
+def test_no_element_came_of_a_name(page: Opened) -> None:
+    for tag in (
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "link[rel]",
+        "main script",
+        "main i",
+        "main u",
+        "main svg[onload]",
+        "a",
+    ):
+        assert page.count(tag) == 0, tag
+    assert page.count("script") == 3
+    attributes = "[...document.querySelectorAll('*')].flatMap(one => [...one.attributes]).map(one => one.name)"
+    assert not [name for name in page.page.evaluate(attributes) if name.startswith("on")]
+
+
+def test_every_panel_keeps_it_text(page: Opened) -> None:
+    for place in range(len(NAMES)):
+        page.page.locator(".finding .meta button.link").nth(2 * place).click()
+        page.page.locator(".inspector button", has_text="all facts here").click()
+        page.page.locator(".inspector button.fact").first.click()
+        page.page.locator(".finding .meta button.link").nth(2 * place + 1).click()
+    for node in page.page.locator("#graph rect.hit").all()[:6]:
+        node.click()
+    assert page.count("img") == 0
+    assert page.wrong == []
+
+
+def test_the_browser_would_run_nothing_that_was_written_in(page: Opened) -> None:
+    page.page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'ran = 1'; document.body.append(s); }"
+    )
+    assert page.page.evaluate("window.ran") is None
+    assert any("Content Security Policy" in one for one in page.wrong)
+    page.wrong.clear()
+
+
+def test_the_browser_would_ask_for_nothing(page: Opened) -> None:
+    asked = "fetch('https://example.org/').then(() => 'asked', () => 'refused')"
+    assert page.page.evaluate(asked) == "refused"
+    page.wrong.clear()

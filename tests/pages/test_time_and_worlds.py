@@ -1,0 +1,105 @@
+"""Timed plans as a Gantt chart, plans in worlds that are not fully known, and plans that cannot be carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from page_browser import Opened
+
+Write = Callable[..., Path]
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def clash(written: Write, opened: Open) -> Opened:
+    return opened(written("tests/pages/breakfast/interfering.plan"))
+
+
+def test_bars_have_the_length_of_their_steps(clash: Opened) -> None:
+    widths = clash.page.locator("#gantt rect.bar[height='16'], #gantt rect.wrong[height='16']").evaluate_all(
+        "all => all.map(one => Number(one.getAttribute('width')))"
+    )
+    assert len(widths) == 3
+    assert [round(width / widths[0], 3) for width in widths] == [1.0, 0.75, 0.625]
+
+
+def test_interference_is_marked_between_both_steps(clash: Opened) -> None:
+    assert clash.count("#gantt line.clash") == 1
+    assert clash.count("#gantt path.cross") == 2
+    assert "At 4: step 3, (unplug kettle), interferes with step 1, (boil kettle)" in clash.text("#gantt")
+
+
+def test_rules_have_bars_over_the_same_time(clash: Opened) -> None:
+    assert clash.page.locator("#gantt text.label title").all_text_contents() == ["nothing-left-hot", "kettle-off"]
+    assert clash.count("#gantt rect.risk") == 3
+
+
+def test_a_bar_leads_to_its_step(clash: Opened) -> None:
+    clash.page.locator("#gantt rect.hit").nth(3).click()
+    assert clash.text(".inspector h3") == "at 4.5: step 4 start"
+
+
+def test_rows_of_a_timed_plan_are_its_happenings(clash: Opened) -> None:
+    rows = clash.page.locator(".item.step .no").all_inner_texts()
+    assert rows == ["", "0", "1", "4", "4.5", "7", ""]
+    assert clash.wrong == []
+
+
+def test_numbers_change_too(clash: Opened) -> None:
+    clash.page.locator(".item.step", has_text="end (boil kettle)").click()
+    assert "(water)\t3 \u2192 2" in clash.text(".inspector table")
+
+
+@pytest.fixture(scope="module")
+def oven(written: Write, opened: Open) -> Opened:
+    return opened(written("examples/oven/pie-in-the-glass-dish.plan"))
+
+
+def test_the_world_and_what_to_ask(oven: Opened) -> None:
+    assert oven.text("#worlds .ask").startswith("Worth asking: what is (temperature oven)?")
+    assert "the plan is not safe in a world where:" in oven.text("#worlds .card")
+    assert "(temperature oven) is 191" in oven.text("#worlds .card")
+
+
+def test_the_plan_is_told_in_that_world(oven: Opened) -> None:
+    assert "the world in which it goes wrong" in oven.text("#steps")
+    assert "(temperature oven) = 211" in oven.text(".item.chosen")
+    assert oven.text(".inspector h3") == "step 3"
+
+
+def test_an_order_of_steps_is_told(written: Write, opened: Open) -> None:
+    page = opened(written("examples/two-robots/each-at-its-own-pace.plan"))
+    assert "the steps are taken in this order:" in page.text("#worlds")
+    assert page.page.locator(".item.step .what").all_inner_texts()[1] == "(switch-on kit stove kitchen)"
+    assert page.wrong == []
+
+
+def test_where_nothing_can_go_wrong_no_world_is_told(written: Write, opened: Open) -> None:
+    page = opened(written("examples/two-robots/towel-first.plan"))
+    assert "no world was found in which anything goes wrong" in page.text("#steps")
+
+
+def test_steps_behind_one_that_cannot_be_taken(written: Write, opened: Open) -> None:
+    page = opened(written("examples/dinner/hands-full.plan"))
+    assert page.count(".item.failed") == 1
+    assert "cannot be taken" in page.text(".item.failed")
+    assert page.count(".item.behind") > 3
+    assert "cannot be taken (SC301)" in page.text(".inspector")
+
+
+def test_an_ill_formed_step_has_its_row(written: Write, opened: Open) -> None:
+    page = opened(written("examples/breakfast/unknown-action.plan"))
+    assert page.text("h1").startswith("INVALID")
+    assert "is not taken" in page.text(".item.failed")
+    assert page.wrong == []
+
+
+def test_a_script_of_a_world_is_shown_as_it_was_written(written: Write, opened: Open) -> None:
+    home = str(Path(__file__).resolve().parents[2] / "examples/virtualhome/home.json")
+    page = opened(written("examples/virtualhome/warm-milk.txt", world="virtualhome", scene=home))
+    page.page.locator(".list").focus()
+    page.press("Home", "ArrowDown")
+    assert "as written: [WALK]" in page.text(".inspector")
+    assert page.wrong == []
