@@ -85,6 +85,7 @@ SCRIPTS = {
     "bench/house.py": Run("--svg {out}/house.svg"),
     "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),
     "bench/many_scripts.py": Run("{out}/m --count 4", data=("eai-virtualhome",)),
+    "bench/page.py": Run("--count 20", codes=(0, 1, 2)),
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),

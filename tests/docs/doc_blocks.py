@@ -30,7 +30,7 @@ TRIMMED = "[...]"
 NOT_RUN = ("git clone", "python3.11 -m venv", ".venv/bin/pip install")  # they need a network
 KINDS = frozenset(("console", "sh", "python", "text", "lisp", "toml", "output"))
 _FENCE = re.compile(r"^```(\S*)\s*$")
-_WRITES = frozenset(("--output", "-o", "--transcript", "--write-baseline"))
+_WRITES = frozenset(("--output", "-o", "--run", "--transcript", "--write-baseline"))
 _FILE = re.compile(r";\s*((?:[\w-]+/)*[\w-]+\.(?:safe|pddl|plan))\s*$")
 _EXIT = re.compile(r"\s+# exit (\d)\Z")
 

@@ -54,6 +54,7 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
+from plansafe.app.pages.viewing import view
 from plansafe.app.pairing import pairs
 from plansafe.app.planned_output import Format as PlannedFormat
 from plansafe.app.planned_output import Out, planned
@@ -93,6 +94,7 @@ app.command("ask")(ask)
 app.command("score")(score)
 app.command("detector")(detector)
 app.command("hazards")(hazards)
+app.command("view")(view)
 app.command("stats")(stats)
 app.command("compare")(compare)
 app.command("init")(init)

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, TextIO
 
 from plansafe.app.checking import Prepared, Result, Settings
+from plansafe.app.pages.counted import counted, slim
 from plansafe.app.pages.index import Book
 from plansafe.app.pages.told import Told, told, unprepared
 from plansafe.app.progress import Progress
@@ -32,17 +33,21 @@ def page_of_plans(paths: list[str], settings: Settings, output: str | None, kept
         progress = Progress(len(paths))
         title = f"safecheck {paths[0]}" if len(paths) == 1 else f"safecheck: {len(paths):,} plans"
         book, codes = Book(title), set()
+        rows: list[dict[str, Any]] = []
         try:
             for one in audited(paths, settings):
                 codes.add(one.result.exit_code)
                 used.update([file.path for file in one.result.inputs])
                 book.add(one.detail)
+                rows.append(slim(one.detail["report"]))
                 if one.result.failure is not None:
                     progress.clear()
                     print(one.result.failure + REPORT, file=sys.stderr)
                 progress.step()
         finally:
             progress.clear()
+        if len(paths) > 1:
+            book.plots, book.tables = counted(rows)
         for piece in book.pieces():
             stream.write(piece)
         return combined_exit_code(codes)

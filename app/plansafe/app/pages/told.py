@@ -10,7 +10,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.checking import Prepared, Result
-from plansafe.app.pages.index import trimmed
 from plansafe.app.render.difference import lines, sentence, shown
 from plansafe.app.render.repair_json import because_object, where_object, witness_object
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
@@ -61,7 +60,7 @@ def told(session: Session, prepared: Prepared, encoded: Callable[[Result], dict[
             detail["steps_note"] = "Something is left open, and no world was found in which anything goes wrong."
         elif result.failure is None:
             detail |= _why(session, prepared, result, read, search_s)
-    return Told(result, {"report": trimmed(encoded(result)), **detail})
+    return Told(result, {"report": encoded(result), **detail})
 
 
 def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
@@ -250,4 +249,4 @@ def _graph(prepared: Prepared, read: ReadSteps, done: Examined) -> dict[str, Any
 
 def unprepared(result: Result, encoded: Callable[[Result], dict[str, Any]]) -> Told:
     """A plan that could not be judged: its report alone."""
-    return Told(result, {"report": trimmed(encoded(result)), "timelines": []})
+    return Told(result, {"report": encoded(result), "timelines": []})

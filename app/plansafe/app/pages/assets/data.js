@@ -1,15 +1,21 @@
-// What the page was given: an index, and one line of details for each plan, which is read when it is opened.
+// What the page was given: an index, and details of each plan, which are read when it is opened.
 const index = JSON.parse(document.getElementById("index").textContent);
 const details = (() => {
   const text = document.getElementById("details").textContent;
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  const line = (place) => text.slice(starts[place], starts[place + 1] - 1);
+  const unpacked = async (packed) => {
+    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
   return {
-    of(place) {
-      if (place < 0 || place + 1 >= starts.length) return null;
-      return JSON.parse(text.slice(starts[place], starts[place + 1] - 1));
+    // The details of a plan, or null where they were left out.
+    async of(place) {
+      if (!index.packed) return JSON.parse(line(place));
+      const several = (await unpacked(line(Math.floor(place / index.packed)))).split("\n");
+      return JSON.parse(several[place % index.packed]);
     },
-    size: starts.length - 1,
   };
 })();
 

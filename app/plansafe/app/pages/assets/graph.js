@@ -71,7 +71,12 @@ class Graph {
       }
       return [out, lanes.length];
     };
-    const [right, depth] = merged(sides.right);
+    // In the whole graph nearly every step needs something of the initial state: those arcs wait for their step.
+    const plenty = this.every && nodes.length > 12;
+    const calm = (arc) => !plenty || nodes[arc.a].kind !== "start" || arc.edge.kind !== "link" || near(arc);
+    const near = (arc) => this.chosen !== null && (nodes[arc.a].name === this.chosen || nodes[arc.b].name === this.chosen);
+    const [right, depth] = merged(sides.right.filter(calm));
+    const needed = merged(sides.right)[0];
     const [threats, room] = merged(sides.left);
     const start = room * ARC + 26;
     const end = start + NODE_WIDTH;
@@ -80,7 +85,6 @@ class Graph {
     const height = nodes.length * NODE_ROW + 12;
     const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "causal graph" });
     const y = (row) => 6 + row * NODE_ROW + NODE_ROW / 2;
-    const near = (arc) => this.chosen !== null && (nodes[arc.a].name === this.chosen || nodes[arc.b].name === this.chosen);
     const kindOf = (arc) => (near(arc) ? " lit" : this.chosen !== null ? " faded" : "");
     const bracket = (arc, side) => {
       const edge = side > 0 ? end : start;
@@ -102,7 +106,7 @@ class Graph {
       const kind = `${one.kind}${cause ? " cause" : ""}${one.redundant ? " redundant" : ""}${one.name === this.chosen ? " chosen" : ""}`;
       svg.append(s("rect", { class: `node ${kind}`, x: start, y: y(row) - 12, width: NODE_WIDTH, height: 24, rx: one.kind === "step" ? 4 : 12 }));
       svg.append(s("text", { class: one.kind === "step" ? "code" : null, x: start + 9, y: y(row) + 4 }, cut(one.label, 52)));
-      const needs = right.filter((arc) => arc.b === row).flatMap((arc) => arc.labels.map((label) => `${label} \u2190 ${shortName(nodes[arc.a])}`));
+      const needs = needed.filter((arc) => arc.b === row).flatMap((arc) => arc.labels.map((label) => `${label} \u2190 ${shortName(nodes[arc.a])}`));
       const lost = threats.filter((arc) => arc.b === row).flatMap((arc) => arc.labels.map((label) => `${shortName(nodes[arc.a])} ${label}`));
       const words = cut([...lost, ...needs].join(",  "), 80);
       svg.append(s("text", { class: "code soft", x: end + depth * ARC + 26, y: y(row) + 4 }, words, s("title", null, [...lost, ...needs].join("\n"))));

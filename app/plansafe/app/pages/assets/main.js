@@ -4,6 +4,7 @@ const several = index.rows.length !== 1;
 let run = null;
 let shown = null;
 let whereInRun = 0;
+let turns = 0;
 
 const addressed = () => {
   const found = /^#plan=(\d{1,9})$/.exec(location.hash);
@@ -14,8 +15,9 @@ function go(number) {
   location.hash = number === null ? "" : `plan=${number}`;
 }
 
-function show() {
+async function show() {
   const wanted = several ? addressed() : 0;
+  const turned = (turns += 1);
   if (run && shown === run) whereInRun = scrollY;
   if (wanted === null) {
     run ??= new RunView();
@@ -28,7 +30,8 @@ function show() {
     run.list.draw();
     if (run.list.chosen >= 0) run.list.node.focus({ preventScroll: true });
   } else {
-    const detail = details.of(wanted);
+    const detail = await details.of(wanted);
+    if (turned !== turns) return; // another plan was asked for meanwhile
     shown = detail ? new PlanView(detail, wanted) : { node: h("p", null, "The details of this plan were left out: the page would be too large."), key: () => false };
     document.title = `${index.rows[wanted][2] || "NOT CHECKED"} ${index.rows[wanted][1]}`;
     const next = (by) => { const other = neighbour(wanted, by); return other === undefined ? null : other; };
@@ -72,16 +75,15 @@ addEventListener("keydown", (event) => {
   else if ((event.key === "[" || event.key === "]") && several && wanted !== null) {
     const other = neighbour(wanted, event.key === "]" ? 1 : -1);
     if (other !== undefined) go(other);
-  } else if (!shown.key(event)) return;
+  } else if (!shown || !shown.key(event)) return;
   event.preventDefault();
 });
 addEventListener("hashchange", show);
 let asked = 0;
 addEventListener("resize", () => {
   clearTimeout(asked);
-  asked = setTimeout(() => shown.drawGantt && shown.drawGantt(), 150);
+  asked = setTimeout(() => shown && shown.drawGantt && shown.drawGantt(), 150);
 });
 refill(document.querySelector("header.top"), h("b", null, "safecheck"), h("span", { class: "grow" }), press("dark / light", turn), press("keys", () => help.showModal()));
 document.body.append(help);
-show();
-document.documentElement.dataset.ready = "yes";
+show().then(() => { document.documentElement.dataset.ready = "yes"; });

@@ -33,7 +33,7 @@ class PlanView {
         this.ganttPlace = h("div");
         body.push(section("gantt", "Gantt chart", this.ganttPlace));
       }
-    } else if (detail.steps_note) body.push(section("steps", "Steps", h("p", { class: "soft" }, detail.steps_note)));
+    } else if (detail.steps_note) body.push(section("steps", "Steps", h("p", { class: "soft" }, prose(detail.steps_note))));
     if (detail.graph || detail.graph_note) {
       body.push(section("graph", "Who gives what to whom", this.why(), detail.graph ? new Graph(this, detail.graph).node : h("p", { class: "soft" }, detail.graph_note)));
     }

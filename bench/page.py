@@ -1,0 +1,94 @@
+"""How long a page of many plans takes to be written, and to open in headless Chromium: sort, filter, scroll, a plan.
+
+    python -m bench.page --count 10000 [--output page.html]
+
+A plan is drawn from a few real reports. Exit code 1 where the page takes longer than ``--within`` seconds to open; 2
+where there is no browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from plansafe.app.checking import Settings
+from plansafe.app.pages.auditing import audited
+from plansafe.app.pages.counted import counted, slim
+from plansafe.app.pages.index import Book
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+PLANS = [f"examples/dinner/{name}.plan" for name in ("hands-full", "same-knife", "stew-and-salad", "stove-left-alone")]
+
+
+def drawn(count: int, seed: int = 0) -> Book:
+    """A page of so many plans."""
+    rng = random.Random(seed)
+    reports = [one.detail["report"] for one in audited([str(ROOT / plan) for plan in PLANS], Settings())]
+    book, rows = Book(f"{count:,} plans", ("room", "task")), []
+    for number in range(count):
+        report: dict[str, Any] = rng.choice(reports)
+        columns = {"room": rng.choice(("kitchen", "bathroom", "hall")), "task": f"task {rng.randrange(50)}"}
+        name = f"plans/{number:06}.plan"
+        book.add({"report": report, "timelines": [], "columns": columns}, name, round(rng.expovariate(20), 4))
+        rows.append({**slim(report), "id": name, "columns": columns})
+    book.plots, book.tables = counted(rows)
+    return book
+
+
+def timed(page: Any, what: str, script: str) -> float:
+    """Seconds until the browser has drawn what a script did."""
+    began = time.monotonic()
+    page.evaluate(f"() => new Promise(done => {{ {script}; requestAnimationFrame(() => setTimeout(done)); }})")
+    seconds = time.monotonic() - began
+    print(f"{what:28} {1000 * seconds:8.0f} ms")
+    return seconds
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--within", type=float, default=2.0)
+    parser.add_argument("--output")
+    options = parser.parse_args()
+    began = time.process_time()
+    text = "".join(drawn(options.count).pieces())
+    print(f"{'written':28} {1000 * (time.process_time() - began):8.0f} ms, {len(text) / 1e6:.1f} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(options.output or f"{folder}/page.html").resolve()
+        path.write_text(text, encoding="utf-8")
+        try:
+            from playwright.sync_api import sync_playwright
+        except ImportError:
+            print("playwright is not installed")
+            return 2
+        if not os.access(CHROMIUM, os.X_OK):
+            print(f"no browser at {CHROMIUM}: set CHROMIUM")
+            return 2
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page()
+            began = time.monotonic()
+            page.goto(path.as_uri())
+            page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=60_000)
+            opened = time.monotonic() - began
+            print(f"{'opened':28} {1000 * opened:8.0f} ms")
+            timed(page, "sorted by plan", "document.querySelectorAll('.heads button')[0].click()")
+            timed(page, "sorted by findings", "document.querySelectorAll('.heads button')[3].click()")
+            search = "const s = document.querySelector('#search'); s.value = 'kitchen stove'; "
+            timed(page, "filtered", search + "s.dispatchEvent(new Event('input'))")
+            timed(page, "scrolled to the end", "document.querySelector('.list').scrollTop = 1e9")
+            timed(page, "a plan", f"location.hash = 'plan={options.count - 1}'")
+            print(f"{'elements in the document':28} {page.evaluate('document.querySelectorAll(`*`).length'):8}")
+            browser.close()
+    return 0 if opened <= options.within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
