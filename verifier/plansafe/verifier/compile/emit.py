@@ -8,8 +8,11 @@ fluent and ``ZeroDivisionError``; callers then decide by :mod:`plansafe.verifier
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType
 from typing import Any, assert_never
 
 from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
@@ -35,6 +38,23 @@ from plansafe.verifier.model.operations import expression_fluents, free_slots, r
 MAX_LOOPS = 12
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+
+
+_TEXTS = 8192
+"""Different texts whose code is kept: those of a domain with a large library are some two thousand."""
+
+
+@lru_cache(maxsize=_TEXTS)
+def _compiled(source: str) -> tuple[CodeType, frozenset[str]]:
+    """The code of a text, and the names that it and its functions read from outside."""
+    code = compile(source, "<generated>", "exec")
+    used: set[str] = set()
+    waiting = [code]
+    while waiting:
+        one = waiting.pop()
+        used.update(one.co_names)
+        waiting += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+    return code, frozenset(used)
 
 
 class Emitter:
@@ -100,9 +120,43 @@ class Emitter:
             source = "\n".join(self._pending)
             self._pending = []
             self.sources.append(source)
-            exec(compile(source, "<generated>", "exec"), self.namespace)
+            self._execute(source)
         function: Callable[..., Any] = self.namespace[name]
         return function
+
+    def _execute(self, source: str) -> None:
+        """Define the functions of a text, by code that tasks of one domain share.
+
+        What differs from task to task without a difference in meaning, the numbers of functions, indexes and constants
+        and the number of objects, becomes a name, so that a domain and its rules are compiled by Python once for many
+        scenes. The names are bound in a namespace of the text's own.
+        """
+        values: dict[str, Any] = {}
+        names: dict[str, str] = {}
+
+        def renamed(found: re.Match[str]) -> str:
+            text = found[0]
+            known = names.get(text)
+            if known is not None:
+                return known
+            if text[0] == "I":
+                new = f"i{len(names)}"
+                values[new] = int(text[2:-1])
+                new = f"I[{new}]"
+            elif text[0] in "fK":
+                new = f"{text[0]}_{len(names)}"
+                if text in self.namespace:
+                    values[new] = self.namespace[text]
+            else:
+                new = "N"
+                values[new] = self.size
+            names[text] = new
+            return new
+
+        code, used = _compiled(re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.size}\b(?!\.))", renamed, source))
+        values.update({name: self.namespace[name] for name in used if name not in values and name in self.namespace})
+        exec(code, values)
+        self.namespace.update({old: values[new] for old, new in names.items() if old[0] == "f" and new in values})
 
     def condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
