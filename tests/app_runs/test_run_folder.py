@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,11 @@ import jsonschema
 import pytest
 from runs_house import SAFE, UNSAFE, call, command, table, timeless
 
+from plansafe.app.checking import Settings
 from plansafe.app.runs import BadRun, read_run
+from plansafe.app.runs.items import Item, listed
+from plansafe.app.runs.judging import Judge, Judged
+from plansafe.app.runs.pool import Pool
 
 SCHEMAS = Path(__file__).parents[2] / "app" / "plansafe" / "app" / "schema"
 
@@ -176,3 +181,46 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(BadRun):
         read_run(tmp_path)
+
+
+def test_a_plain_audit_loads_nothing_of_runs(home: Path) -> None:
+    """Most audits are of one plan: what many plans need is not loaded for it."""
+    (home / "tea.plan").write_text("\n".join(SAFE))
+    script = (
+        "import sys, atexit, os\n"
+        "os._exit = lambda code: (print('loaded', *sorted(sys.modules)), sys.stdout.flush())\n"
+        "from plansafe.app.main import main\n"
+        "main()\n"
+    )
+    words = ["tea.plan", "--domain", "domain.pddl", "--problem", "rooms/day.pddl", "--spec", "house.safe"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=home, capture_output=True, text=True, check=False, timeout=60
+    )
+    loaded = set(done.stdout.rpartition("loaded ")[2].split())
+    assert "plansafe.app.auditing" in loaded, done.stderr
+    names = {name for name in loaded if name.startswith("plansafe.app.runs")}
+    heavy = {"json", "csv", "gzip", "zlib", "hashlib", "multiprocessing", "tempfile", "matplotlib", "pandas", "typer"}
+    assert not names | (loaded & heavy)
+
+
+def test_a_process_that_dies_with_a_plan_is_replaced(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    table(home / "plans.jsonl", 6)
+    settings = Settings(domain=str(home / "domain.pddl"), problem=str(home / "rooms/{room}.pddl"))
+    items = list(listed([str(home / "plans.jsonl")], settings, None, None))
+    real = Judge.one
+
+    def one(self: Judge, item: Item) -> Judged:
+        if item.id == "p2":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item.id == "p4":
+            raise RuntimeError("a bug")
+        return real(self, item)
+
+    monkeypatch.setattr(Judge, "one", one)
+    with Pool(2, settings) as pool:
+        found = {j.number: json.loads(j.line) for j in pool.judged([items[:3], items[3:]])}
+    assert sorted(found) == list(range(6))
+    assert "by the signal SIGKILL, 2 times" in found[2]["diagnostics"][0]["message"]
+    assert "RuntimeError" in found[4]["diagnostics"][0]["message"]
+    assert [found[n]["exit_code"] for n in (2, 4)] == [4, 4]
+    assert found[0]["headline"] is not None

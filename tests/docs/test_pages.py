@@ -44,6 +44,7 @@ RUN = (
     "docs/unknown-worlds.md",
     "docs/certificates.md",
     "docs/formats.md",
+    "docs/batches.md",
     "docs/build-machines.md",
     "docs/importing.md",
     "docs/scenarios.md",

@@ -24,6 +24,8 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 ROLES = ("scene", "goal", "problem", "domain")
 """Settings whose files may be named by a pattern."""
+ROW = "{row}"
+"""The goal file of a plan that is the row it stands in."""
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _PLAIN = re.compile(r"[^/\\\x00-\x1f]{1,200}\Z")
 _SEVERAL = ("plan", "script", "steps", "step", "actions")
@@ -33,7 +35,8 @@ _LONGEST = 10_000
 class Item(NamedTuple):
     """A plan of a run: its number from 0, its id, its path or else its text, kept columns, and its files.
 
-    ``files`` are (role, path) of what differs from plan to plan. ``wrong`` says why there is no plan.
+    ``files`` are (role, path) of what differs from plan to plan. ``wrong`` says why there is no plan. ``task`` is the
+    row itself where it is the goal file (``--goal '{row}'``).
     """
 
     number: int
@@ -44,6 +47,7 @@ class Item(NamedTuple):
     columns: dict[str, Any]
     files: tuple[tuple[str, str], ...]
     wrong: str | None = None
+    task: str | None = None
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
@@ -127,8 +131,11 @@ def _of_row(
         there = ", ".join(list(row)[:8])
         reason = f"there is no plan in the column {wanted!a}; columns: {there}"
         return Item(number, own, None, name, None, columns, (), reason)
-    files, wrong = _files(settings, {"stem": own, **columns})
-    return Item(number, own, None, name, text, columns, files, wrong)
+    is_task = settings.goal == ROW
+    files, wrong = _files(settings._replace(goal=None) if is_task else settings, {"stem": own, **columns})
+    if is_task:
+        files = (*files, ("goal", f"{name} (row)"))
+    return Item(number, own, None, name, text, columns, files, wrong, json.dumps(row) if is_task else None)
 
 
 def _text(value: Any) -> str | None:

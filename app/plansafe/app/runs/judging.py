@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings
+from plansafe.app.discovery import Choice, Discovery
 from plansafe.app.render import version
 from plansafe.app.render.json import JsonRenderer, dumps, safe_line
 from plansafe.app.runs.items import Item, not_a_row
@@ -73,7 +75,9 @@ class Judge:
         if item.key != self._key:
             self._key = item.key
             files: dict[str, Any] = dict(item.files)
-            self._session = Session(self._settings._replace(**files))
+            settings = self._settings._replace(**files)
+            finder = None if item.task is None else _with_row(settings, files["goal"], item.task)
+            self._session = Session(settings, finder)
             self._seen = None
         plan = item.path if item.text is None else Source(item.name, item.text)
         assert plan is not None
@@ -105,6 +109,20 @@ class Judge:
             "kept": [rule.name for rule in result.report.rules if rule.status == "kept"],
         }
         return safe_line(f"{dumps(head)[:-1]},{self._renderer.object(result)[1:]}").encode()
+
+
+def _with_row(settings: Settings, name: str, text: str) -> Discovery:
+    """Files as ever, but for the goal: that is the row of a table."""
+    own = Choice(
+        settings.domain,
+        settings.problem,
+        settings.specs,
+        settings.default_spec,
+        settings.gate,
+        settings.project,
+        settings.ltl,
+    )
+    return Discovery(own, True, {os.path.realpath(name): text})
 
 
 class _Named(NamedTuple):

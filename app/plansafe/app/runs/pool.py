@@ -127,6 +127,10 @@ def _work(pipe: Connection, others: list[Connection], settings: Settings) -> Non
     try:
         while True:
             for item in pipe.recv():
-                pipe.send(judge.one(item))
+                try:
+                    done = judge.one(item)
+                except Exception as error:  # a bug outside of what the service itself catches: one plan's row
+                    done = judge.died(item, f"with {type(error).__name__}")
+                pipe.send(done)
     except (EOFError, OSError):
         os._exit(0)
