@@ -17,6 +17,9 @@ from plansafe.specs import spec_names
 RUN = (
     "README.md",
     "docs/first-project.md",
+    "docs/first-study.md",
+    "docs/first-monitor.md",
+    "docs/first-model.md",
     "docs/project-file.md",
     "docs/home-profile.md",
     "docs/safety-rules.md",
