@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _ITEM = re.compile(r"^(\s*)([-*]|\d+\.) ")
-_LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
+_LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^(#{1,6}) (.+?)\s*$")
 _MARKED = re.compile(r"(`+)(.+?)\1|\*\*|\[([^\]]*)\]\([^)]*\)")
 
@@ -52,8 +52,8 @@ def ready(text: str, place: Callable[[str], str | None]) -> str:
     """A page as mkdocs reads it. ``place`` says where a link leads there; ``None``: to nothing that the site has."""
 
     def link(found: re.Match[str]) -> str:
-        target = found[2] if ":" in found[2] else place(found[2])
-        return found[1] if target is None else f"[{found[1]}]({target})"
+        target = found[3] if ":" in found[3] else place(found[3])
+        return found[2] if target is None else f"{found[1]}[{found[2]}]({target})"
 
     lines: list[str] = []
     listed = False

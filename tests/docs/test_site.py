@@ -137,6 +137,7 @@ def test_the_reference_has_what_the_pages_import(pages: dict[str, str]) -> None:
 
 def test_a_list_gets_its_empty_line_and_code_stays_code() -> None:
     text = "Two:\n- [a](a.md)\n- b\n```sh\nx:\n- [a](a.md)\n```\n"
+    assert ready("![a](docs/a.png)\n", lambda link: link.removeprefix("docs/")) == "![a](a.png)\n"
     assert ready(text, lambda _link: None) == "Two:\n\n- a\n- b\n\n```sh\nx:\n- [a](a.md)\n```\n"
 
 
