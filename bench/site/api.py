@@ -71,14 +71,24 @@ def definition(name: Name) -> tuple[str, ast.stmt, str]:
     raise LookupError(f"{name.module} has no {name.name}")
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    arguments = ast.unparse(node.args)
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str = "") -> str:
+    """How a function is called; of a method (of ``owner``) without the object, and a property as it is read."""
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    whole = f"{node.name}({arguments}){returns}"
-    if len(whole) <= 100:
-        return whole
-    parts = [ast.unparse(part) for part in _each(node.args)]
-    return f"{node.name}(\n    " + ",\n    ".join(parts) + f",\n){returns}"
+    name, parts = node.name, [ast.unparse(part) for part in _each(node.args)]
+    if owner and parts[:1] in (["self"], ["cls"]):
+        del parts[0]
+    if owner and _is_property(node):
+        return f"{name}{returns.replace(' -> ', ': ')}"
+    if name == "__init__":
+        name, returns = owner, ""
+    if node.args.kwonlyargs and not node.args.vararg:
+        parts.insert(len(parts) - len(node.args.kwonlyargs), "*")
+    whole = f"{name}({', '.join(parts)}){returns}"
+    return whole if len(whole) <= 88 else f"{name}(\n    " + ",\n    ".join(parts) + f",\n){returns}"
+
+
+def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(["property" in ast.unparse(decorator) for decorator in node.decorator_list])
 
 
 def _each(arguments: ast.arguments) -> list[ast.arguments]:
@@ -116,15 +126,13 @@ def section(name: Name) -> str:
         case ast.ClassDef():
             bases = f"({', '.join([ast.unparse(base) for base in node.bases])})" if node.bases else ""
             made = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-            begin = [
-                _signature(part).replace("__init__(self, ", f"{node.name}(") for part in made if part.name == "__init__"
-            ]
+            begin = [_signature(part, node.name) for part in made if part.name == "__init__"]
             head = f"from {name.module} import {name.name}\n\nclass {node.name}{bases}"
             lines += [block("python", "\n".join([head, *begin])), *_said(node), *_fields(node, text)]
             for part in made:
                 if part.name[0] != "_":
-                    kind = " (property)" if any("property" in ast.unparse(d) for d in part.decorator_list) else ""
-                    lines += [f"**{part.name}**{kind}", "", block("python", _signature(part)), *_said(part)]
+                    kind = " (property)" if _is_property(part) else ""
+                    lines += [f"**{part.name}**{kind}", "", block("python", _signature(part, node.name)), *_said(part)]
         case ast.Assign() | ast.AnnAssign():
             written = ast.unparse(node)
             written = written if len(written) < 300 else written[:300] + " .."
