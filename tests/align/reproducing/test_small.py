@@ -1,4 +1,4 @@
-"""The kept run of SmolLM2: its tables are those of its records, and its records what the engine says of their plans."""
+"""The kept runs of SmolLM2: their tables are those of their records, and these what the engine says of their plans."""
 
 from __future__ import annotations
 
@@ -16,27 +16,31 @@ from plansafe.align.reproducing.stages import Place
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source
 
-KEPT = Path(__file__).resolve().parents[3] / "bench" / "align" / "small"
+BENCH = Path(__file__).resolve().parents[3] / "bench" / "align"
+KEPT = ("small", "small-150")
 
 
-def test_the_tables_are_those_of_the_records(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", KEPT)
+def test_the_tables_are_those_of_the_records(kept: str, tmp_path: Path) -> None:
     folder = tmp_path / "small"
-    shutil.copytree(KEPT, folder)
-    write_tables(Place(str(folder), read_size(str(KEPT) + ".toml")))
+    shutil.copytree(BENCH / kept, folder)
+    write_tables(Place(str(folder), read_size(str(BENCH / f"{kept}.toml"))))
     for name in (REPORT, METHODS):
-        assert (folder / name).read_text() == (KEPT / name.replace(".md", ".txt")).read_text()
+        assert (folder / name).read_text() == (BENCH / kept / name.replace(".md", ".txt")).read_text()
 
 
-def test_all_methods_were_asked_the_same_hundred_tasks() -> None:
-    place = Place(str(KEPT), read_size(str(KEPT) + ".toml"))
+@pytest.mark.parametrize("kept", KEPT)
+def test_all_methods_were_asked_the_same_hundred_tasks(kept: str) -> None:
+    place = Place(str(BENCH / kept), read_size(str(BENCH / f"{kept}.toml")))
     runs = [read_evaluation(place.evaluation(0, name)) for name in methods(place)]
     assert {run.header["tasks"]["sha256"] for run in runs} == {runs[0].header["tasks"]["sha256"]}
     assert {len(run.records) for run in runs} == {100}
 
 
-@pytest.mark.parametrize("place", range(6))
-def test_a_record_is_what_the_engine_says_of_its_plan(place: int) -> None:
-    files = sorted(KEPT.glob("eval-*.jsonl"))
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("kept", KEPT)
+def test_a_record_is_what_the_engine_says_of_its_plan(kept: str, place: int) -> None:
+    files = sorted((BENCH / kept).glob("eval-*.jsonl"))
     random = Random(place)
     record = random.choice(read_evaluation(str(random.choice(files))).records)
     plan = Source("plan", "".join([f"{step}\n" for step in record["plan"]]))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from plansafe.align.making.walks import Judged, Steps, Walks
+from plansafe.align.making.walks import Judged, Steps, Walks, sensible
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -80,7 +80,7 @@ def _with_others(plan: Steps, path: list[Execution], random: Random, each: int) 
     """Legal steps put in before each step, behind the last, or in place of one of the same action."""
     for at, here in enumerate(path):
         try:
-            legal = list(here.legal())
+            legal = [one for one in here.legal() if sensible(one)]
         except (NumberTooLarge, TooManyInstances, LimitReached):
             continue
         own = [one for one in legal if at < len(plan) and one.action is plan[at].action and one != plan[at]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.align.making.aims import aims_of
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.walks import Steps, Walks
+from plansafe.align.making.walks import Steps, Walks, sensible
 
 MOST_STEPS = 5
 """Of a detour."""
@@ -44,5 +44,5 @@ def searched(walks: Walks, plan: Steps, world: str, recipes: Recipes, most: int,
         known = aims[number]
         at = random.randrange(len(path))
         found = reach.carry_out(random.choice(known), path[at], MOST_STEPS, random)
-        if found:
+        if found and all([sensible(step) for step in found]):
             yield Detour(number, at, tuple(found))

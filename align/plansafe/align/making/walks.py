@@ -20,6 +20,11 @@ Key = tuple[tuple[str, tuple[int, ...]], ...]
 """Steps as names of actions and numbers of objects."""
 
 
+def sensible(step: GroundAction) -> bool:
+    """Whether a step names no object twice: some worlds let a thing be put onto itself, and nobody learns from that."""
+    return len(set(step.objects)) == len(step.objects)
+
+
 class Judged(NamedTuple):
     """A plan that can be executed. ``broken``: of each rule that it breaks, by number, the first violation."""
 
