@@ -61,8 +61,10 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
+# The tests of the editor are one session with one server, in their order: no two processes share them.
 unit: setup
-	$(BIN)/pytest $(PYTEST_FLAGS)
+	$(BIN)/pytest $(PYTEST_FLAGS) --ignore tests/editor/test_session.py
+	$(BIN)/pytest -q tests/editor/test_session.py
 
 fuzz: setup
 	$(BIN)/pytest -m whole

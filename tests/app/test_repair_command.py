@@ -223,7 +223,7 @@ def test_an_interrupt_leaves_nothing_half_written(run: Run, monkeypatch: pytest.
 def test_what_is_given_up_is_unknown(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], limit: type[BaseException]
 ) -> None:
-    def give_up(*_: object) -> None:
+    def give_up(*_: object, **_named: object) -> None:
         raise limit
 
     monkeypatch.setattr(Checker, "check", give_up)

@@ -191,7 +191,7 @@ def test_lines_of_a_difference_end_where_lines_of_the_plan_end(run: Run) -> None
 def test_a_bug_shows_no_raw_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from plansafe.verifier.api import Checker
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **_named: object) -> None:
         raise RuntimeError(BAD)
 
     monkeypatch.setattr(Checker, "check", fail)

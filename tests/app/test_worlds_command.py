@@ -122,7 +122,7 @@ def certified(monkeypatch: pytest.MonkeyPatch) -> Callable[[Headline | None, str
     def arrange(headline: Headline | None, text: str | None, solver: str = "constant folding") -> list[Options]:
         asked: list[Options] = []
 
-        def check(self: Checker, plan: Source) -> Report:
+        def check(self: Checker, plan: Source, confirm: bool = True) -> Report:
             asked.append(self.options)
             worlds = WorldsReport(1, 0, 0, 1, solver=solver)
             return Report(plan.name, headline, *[Worlds.ALL] * 3, 2, worlds=worlds, certificate=text)

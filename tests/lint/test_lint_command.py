@@ -147,5 +147,6 @@ def test_the_household_rules_and_the_examples() -> None:
     examples = ("breakfast", "cleaning", "dinner", "leftovers", "two-robots", "visit")
     assert shipped("household", *examples) == {
         ("SC750", Scope.GIVEN.name, "no-allergen-contact"),  # nobody there is allergic
+        ("SC750", Scope.GIVEN.name, "sharp-thing-within-reach"),  # where children are, all that is sharp is a knife
         ("SC751", Scope.GIVEN.name, "cleaner-within-reach"),  # as the scene of the visit means it
     }

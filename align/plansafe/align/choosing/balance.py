@@ -82,9 +82,10 @@ def choose(sketches: Sequence[Sketch], wanted: int, seed: int) -> Chosen:
 
 
 def _surest(chosen: Chosen) -> frozenset[int]:
-    """The places of the pairs of which a regression on all that was chosen is surest, a tenth of them."""
+    """The places of the pairs of which the better classifier, trained on all that was chosen, is surest: a tenth."""
     both = [*chosen.train, *chosen.test]
-    classifier = Linear([sketch.difference for sketch in both])
+    better = Lookup if chosen.lookup.share > chosen.linear.share else Linear
+    classifier = better([sketch.difference for sketch in both])
     sure = [(classifier.favours(sketch.difference), sketch.place) for sketch in both]
     right = sorted([(-score, place) for score, place in sure if score > 0])
     return frozenset([place for _, place in right[: max(1, len(both) // 10)]])

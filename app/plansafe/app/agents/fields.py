@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from plansafe.app.shallow_json import loads
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
 
@@ -14,7 +13,6 @@ Kind = Literal["string", "integer", "number", "boolean"]
 LONGEST_TEXT = 32 * 1024 * 1024
 """Characters of a domain, problem, scene, plan or specification."""
 LONGEST_WORD = 300
-_DEEPEST = 500
 _MOST_DIGITS = 100
 _KINDS: dict[Kind, tuple[type, ...]] = {
     "string": (str,),
@@ -87,14 +85,10 @@ Values = Mapping[str, Any]
 
 def read_object(body: bytes) -> dict[str, Any]:
     """The object that a body is. Raises :class:`BadRequest`; memory and depth are bounded by the length of the body."""
-    limit = sys.getrecursionlimit()
     try:
-        sys.setrecursionlimit(_DEEPEST)  # whoever compiles raises it beyond what the reader of JSON stands
-        found = json.loads(body or b"{}", parse_constant=_no_number, parse_int=_whole, object_pairs_hook=_once)
+        found = loads(body or b"{}", parse_constant=_no_number, parse_int=_whole, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:  # a number of many digits is a ValueError, too
         raise BadRequest("the body is not JSON", "send one object, in UTF-8") from error
-    finally:
-        sys.setrecursionlimit(limit)
     if not isinstance(found, dict):
         raise BadRequest("the body is not an object of JSON")
     return found

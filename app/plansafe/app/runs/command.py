@@ -17,7 +17,7 @@ from plansafe.app.runs.stats import OF_FINDINGS, OF_PLANS, Table, Where
 from plansafe.app.runs.summary import Summary
 from plansafe.app.writing import NotWritten, Output, save
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Diagnostic
 
 _SHOWN = 50
 
@@ -220,7 +220,6 @@ def _labels(path: str) -> dict[str, tuple[str, ...]]:
     given = Discovery(Choice()).read(path, "table", "--labels")
     data = given if isinstance(given, Diagnostic) else read_toml(given.source, SC.BAD_OPTION)
     if isinstance(data, Diagnostic):
-        assert data.severity is Severity.ERROR
         raise _Refused(data.message, data.help)
     found = data.get("labels")
     if not isinstance(found, dict):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from array import array
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from plansafe.app.shallow_json import loads
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
@@ -74,7 +74,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     if len(data) > MOST_MANIFEST:
         raise BadRun(f"{name} is larger than {MOST_MANIFEST >> 20} MiB")
     try:
-        manifest = json.loads(data)
+        manifest = loads(data)
     except (ValueError, RecursionError):
         raise BadRun(f"{name} is no JSON") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("complete"), bool):
@@ -107,7 +107,7 @@ def lines(file: IO[bytes]) -> Iterator[bytes]:
 def row_of(line: bytes, name: str) -> dict[str, Any]:
     """The row that a line holds. Raises :class:`BadRun`."""
     try:
-        row = json.loads(line) if line.endswith(b"\n") else None
+        row = loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or not isinstance(row.get("number"), int):

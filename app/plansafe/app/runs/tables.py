@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
+
+from plansafe.app.shallow_json import loads
 
 MOST_LINE = 1 << 25
 """Bytes of one row that are read."""
@@ -55,7 +56,7 @@ def _json_lines(file: IO[bytes]) -> Iterator[tuple[int, Row | BadRow]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8", "replace"))
+            row = loads(line.decode("utf-8-sig" if number == 1 else "utf-8", "replace"))
         except (ValueError, RecursionError):
             yield number, BadRow("the line is no JSON")
             continue

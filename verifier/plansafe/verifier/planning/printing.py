@@ -327,6 +327,9 @@ class _Printer:
                 body = self._guarded(
                     formula.variables, self._formula(formula.body), "or" if formula.universal else "and"
                 )
+                if not formula.universal and _equates(formula.body):
+                    # unified-planning puts the equal term for the variable of an `exists`, and fails at unlike types
+                    return f"(not (forall ({variables}) (not {body})))"
                 return f"({'forall' if formula.universal else 'exists'} ({variables}) {body})"
             case Temporal():
                 raise Unprintable(f"the temporal operator {formula.operator} in a condition")
@@ -351,6 +354,11 @@ class _Printer:
                 raise Unprintable("a duration or total-time in an expression")
             case _:
                 assert_never(expression)
+
+
+def _equates(formula: Formula) -> bool:
+    """Whether a condition is an equality, or a conjunction with one."""
+    return isinstance(formula, Equal) or (isinstance(formula, And) and any(map(_equates, formula.parts)))
 
 
 def _quantified_domains(formula: Formula) -> list[int]:
