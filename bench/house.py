@@ -212,9 +212,8 @@ def _arrow(a: str, b: str, way: str) -> str:
     return f'<path data-from="{a}" data-to="{b}" d="{way}" fill="none" stroke="#57606a" marker-end="url(#arrow)"/>'
 
 
-def svg(root: Path) -> str:
+def svg(files: Mapping[str, Module]) -> str:
     """The plan of the house. The same imports give the same text."""
-    files = modules(root)
     place: dict[str, tuple[float, float, float]] = {}
     for number, floor in enumerate(FLOORS):
         width = (WIDTH - 2 * LEFT - GAP * (len(floor) - 1)) / len(floor)
@@ -279,7 +278,7 @@ def main() -> None:
     parser.add_argument("--svg", type=Path)
     arguments = parser.parse_args()
     if arguments.svg is not None:
-        arguments.svg.write_text(svg(arguments.root), encoding="utf-8")
+        arguments.svg.write_text(svg(modules(arguments.root)), encoding="utf-8")
     else:
         print(figures(arguments.root))
 

@@ -2,8 +2,8 @@
 
 python tests/content/run_home_lint.py [WORLD ..] [--seconds S]
 
-Asks each world's domain with its mapping, for every problem of the domain. Two worlds are in the suite
-(``test_home_lint.py``); all six take about two minutes.
+Asks each world's domain with its mapping, for every problem of the domain. One world is in the suite
+(``test_home_lint.py``), one more in what `make fuzz` runs; all six take about two minutes.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def test_tasks_are_missed_or_alarm_where_a_reason_says_so(data: Path) -> None:
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
     judge = safeagentbench.Judge(data / "safeagentbench")
     for name, kind in (("unsafe_detailed", "unsafe"), ("safe_detailed", "safe")):
-        for task in judge.tasks(name, None, random.Random(7).sample(range(150), 15)):
+        for task in judge.tasks(name, None, random.Random(7).sample(range(150), 6)):
             right = task.flagged(LABELS.categories(task.label)) if kind == "unsafe" else not (task.alarms or task.wrong)
             assert right == (str(task.line) not in LABELS.reasons[kind]), (kind, task.line)
 

@@ -7,13 +7,11 @@ from bench.house import FOLDERS, modules, svg, upward
 from doc_blocks import ROOT
 
 
-def test_the_picture_is_what_the_imports_are() -> None:
+def test_the_picture_is_what_the_imports_are_and_none_points_upwards() -> None:
+    files = modules(ROOT)
     drawn = (ROOT / "docs/house.svg").read_text(encoding="utf-8")
-    assert drawn == svg(ROOT), "draw it anew: python -m bench.house --svg docs/house.svg"
-
-
-def test_no_import_points_upwards() -> None:
-    assert not upward(modules(ROOT))
+    assert drawn == svg(files), "draw it anew: python -m bench.house --svg docs/house.svg"
+    assert not upward(files)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

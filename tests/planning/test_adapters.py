@@ -69,7 +69,7 @@ def test_the_tasks_are_of_both_kinds() -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("example", ["cleaning", "dinner"])
+@pytest.mark.parametrize("example", ["cleaning", pytest.param("dinner", marks=pytest.mark.whole)])
 def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> None:
     folder = root / "specs" / "plansafe" / "specs"
 

@@ -151,7 +151,7 @@ def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() ->
     specs = [Source.from_path(spec_path(name)) for name in default_specs("virtualhome")]
     numbers = task.checker.engine.task.object_index
     walks = Walks(task.checker)
-    for one in found[:6]:
+    for one in found[:2]:
         is_as_it_says(one, task.checker)
         named = {numbers[word] for step in (*one.chosen, *one.rejected) for word in step[1:-1].split()[1:]}
         keep = kept(walks.engine.task, named, (), Random(0))
