@@ -119,3 +119,24 @@ def test_what_needs_no_usage_does_not_load_it() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "plansafe.app.render" in done.stdout.split()
     assert "plansafe.app.front" not in done.stdout.split()
+
+
+@pytest.mark.parametrize("name", ["align", "bench", "scenario"])
+def test_a_command_with_commands_lists_them(name: str) -> None:
+    code, out, err = safecheck(name)
+    assert (code, out) == (2, "")
+    assert "\nCommands:\n" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("align", "trian"), "no such command: trian; did you mean `train`?"),
+        (("domains", "shwo"), "no such command: shwo; did you mean `show`?"),
+        (("bench", "a\x1b[31m"), "no such command: a\u241b[31m"),
+    ],
+)
+def test_a_misspelt_command_below_another_has_its_near_name(words: tuple[str, str], said: str) -> None:
+    code, out, err = safecheck(*words)
+    assert (code, out) == (2, "")
+    assert said in err

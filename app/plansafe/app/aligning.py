@@ -10,6 +10,7 @@ import typer
 from plansafe.app.align_eval import evaluation, tables
 from plansafe.app.align_knowledge import knowledge
 from plansafe.app.align_pack import pack, unpack
+from plansafe.app.grouping import group
 from plansafe.app.progress import Progress as Bar
 from plansafe.app.progress import tell
 from plansafe.app.running import complain, guarded, print_text, told
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
     from plansafe.align.config import Config
     from plansafe.align.training.trainer import Progress, Result
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).",
-)
+app = group("Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).")
 app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
 app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
 app.command("knowledge", short_help="Questions on effects, places and rules, for SFT.")(knowledge)

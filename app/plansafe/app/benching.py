@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from plansafe.app.grouping import group
 from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import MemoryLimit, SlackOption
 from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, told
@@ -22,13 +23,7 @@ if TYPE_CHECKING:
 
     from plansafe.llm.suites.sources import Wanted
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/benchmarks.md).",
-)
+app = group("Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/benchmarks.md).")
 
 Output = Annotated[
     str | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plansafe.app.discovery import Choice, Discovery, Input
+from plansafe.app.grouping import Group
 from plansafe.app.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, remark, told
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.elaborate.conditions import Symbols
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A world or domain, as `safecheck domains list` names it.")]
 

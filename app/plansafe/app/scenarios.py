@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plansafe.app.grouping import group
 from plansafe.app.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
 from plansafe.app.progress import tell
 from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
@@ -24,13 +25,7 @@ from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profi
 if TYPE_CHECKING:
     from plansafe.grammar.source import Source
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="Check scenarios that were written for benchmarks, and correct them by rule (docs/scenarios.md).",
-)
+app = group("Check scenarios that were written for benchmarks, and correct them by rule (docs/scenarios.md).")
 
 
 class Form(StrEnum):
