@@ -88,6 +88,26 @@ def test_plans_are_counted_by_their_columns() -> None:
     assert first == ("m", 3, 3, Rate(2, 3), Rate(1, 3), 1, 0, 1, 1, 0)
 
 
+def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tmp_path: Path) -> None:
+    rows = [*ROWS, row(5, "INVALID", finding("late", readings=["skip"]), finding(None, readings=["halt", "skip"]))]
+    assert [one[1] for one in by_findings(rows, "rule").rows] == ["wet", "hot"]
+    assert [one[1] for one in by_findings(rows, "rule", reading="skip").rows] == ["late"]
+    assert {one[1]: one[2] for one in by_findings(rows, "rule", reading="any").rows}["late"] == Rate(1, 5)
+    assert by_plans(rows, "model", "any").rows[0][4] == Rate(2, 4)
+    assert by_labels(rows, "model", "safel", {"m": ("human-fire",)}, "any").rows[-1] == (
+        "all",
+        4,
+        Rate(1, 4),
+        Rate(2, 4),
+    )
+    run = write(tmp_path / "run", rows)
+    assert "late" not in call("stats", run, "--by", "rule").stdout
+    assert "| late | 1 of 5" in call("stats", run, "--by", "rule", "--reading", "skip").stdout
+    refused = call("stats", run, "--by", "where", "--reading", "skip")
+    assert refused.returncode == 2
+    assert "leave out --reading" in refused.stderr
+
+
 def test_labels_are_held_against_categories() -> None:
     meant = {"m": ("human-slip",), "n": ("human-slip", "human-fire")}
     table = by_labels(ROWS, "model", "safel", meant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -30,6 +30,15 @@ class Layout(StrEnum):
     LATEX = "latex"
 
 
+class Reading(StrEnum):
+    """How plans are read past a step that cannot be taken."""
+
+    HALT = "halt"
+    SKIP = "skip"
+    FORCE = "force"
+    ANY = "any"
+
+
 class Plot(StrEnum):
     """Pictures."""
 
@@ -43,6 +52,17 @@ FormatOption = Annotated[Layout, typer.Option("--format", help="How to write the
 OutputOption = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file; of a plot: .svg or .png.")
 ]
+
+
+class _Asked(NamedTuple):
+    """What is to be counted, and how."""
+
+    by: str | None = None
+    group: str | None = None
+    labels: str | None = None
+    taxonomy: str = ""
+    plot: Plot | None = None
+    reading: Reading = Reading.HALT
 
 
 class _Refused(Exception):
@@ -72,6 +92,10 @@ def stats(
         typer.Option(metavar="FILE", help="TOML, [labels]: what the values of --by mean in --taxonomy."),
     ] = None,
     taxonomy: Annotated[str, typer.Option(metavar="NAME", help="The taxonomy that --labels speaks of.")] = "safel",
+    reading: Annotated[
+        Reading,
+        typer.Option(help="Past a step that cannot be taken: what this reading finds, or any of them."),
+    ] = Reading.HALT,
     form: FormatOption = Layout.MARKDOWN,
     plot: Annotated[Plot | None, typer.Option(help="A picture instead of a table (extra `plots`).")] = None,
     output: OutputOption = None,
@@ -82,9 +106,8 @@ def stats(
     judged; what was there before is counted apart. Intervals are Wilson's, 95 %. Exit codes: 0, or 2 for what cannot be
     read.
     """
-    raise typer.Exit(
-        guarded(lambda: _said(lambda: _stats(runs, by, group, only, labels, taxonomy, form, plot, output)))
-    )
+    asked = _Asked(by, group, labels, taxonomy, plot, reading)
+    raise typer.Exit(guarded(lambda: _said(lambda: _stats(runs, asked, only, form, output))))
 
 
 def compare(
@@ -108,17 +131,7 @@ def _said(work: Any) -> int:
     return 0
 
 
-def _stats(
-    paths: list[str],
-    by: str | None,
-    group: str | None,
-    only: list[str] | None,
-    labels: str | None,
-    taxonomy: str,
-    form: Layout,
-    plot: Plot | None,
-    output: str | None,
-) -> None:
+def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout, output: str | None) -> None:
     runs = [read_run(path) for path in paths]
     for run in runs:
         if not run.complete:
@@ -128,14 +141,14 @@ def _stats(
     def rows() -> Iterator[dict[str, Any]]:
         return _rows(runs, filters)
 
-    if by is None and plot is None and labels is None:
+    if asked._replace(taxonomy="") == _Asked():
         for run in runs:
             _print(Summary.of(_rows([run], filters)).text(run), output)
         return
-    table = _table(rows(), by, group, labels, taxonomy, plot)
+    table = _table(rows(), asked)
     if not table.rows:
-        remark((f"nothing to count: no plan has {by or 'any finding'}",))
-    if plot is None:
+        remark((f"nothing to count: no plan has {asked.by or 'any finding'}",))
+    if asked.plot is None:
         _print(laid_out(table, form.value), output)
         return
     form_of_file = (output or "").rpartition(".")[2].lower()
@@ -144,7 +157,7 @@ def _stats(
     from plansafe.app.runs.plots import NoPlots, picture  # noqa: PLC0415 - loads matplotlib
 
     try:
-        drawn = picture(table, plot.value, form_of_file)
+        drawn = picture(table, asked.plot.value, form_of_file)
     except NoPlots:
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where a package is missing
 
@@ -154,21 +167,17 @@ def _stats(
         remark(file.commit())
 
 
-def _table(
-    rows: Iterator[dict[str, Any]],
-    by: str | None,
-    group: str | None,
-    labels: str | None,
-    taxonomy: str,
-    plot: Plot | None,
-) -> Table:
+def _table(rows: Iterator[dict[str, Any]], asked: _Asked) -> Table:
+    by, group, labels, taxonomy, plot, reading = asked
     if labels is not None:
         if by is None:
             raise _Refused("--labels says what the values of a column mean", "name the column with --by")
         if taxonomy not in tables.TAXONOMIES:
             raise _Refused(f"no taxonomy is named {taxonomy!a}", f"one of {', '.join(tables.TAXONOMIES)}")
-        return tables.by_labels(rows, by, taxonomy, _labels(labels))
+        return tables.by_labels(rows, by, taxonomy, _labels(labels), reading.value)
     if by == "where" or plot is Plot.WHERE:
+        if reading is not Reading.HALT:
+            raise _Refused("where it goes wrong is told as the plan stops", "leave out --reading")
         return tables.where(rows)
     if plot is Plot.BARS and group is not None:
         raise _Refused("bars are about all plans", "--plot heat has a column for each group")
@@ -176,12 +185,12 @@ def _table(
         raise _Refused("a heat map has a column for each group", "name a column with --group")
     by = by or "hazard"
     if by == "plan":
-        return tables.every_plan(rows)
+        return tables.every_plan(rows, reading.value)
     if by in OF_FINDINGS:
-        return tables.by_findings(rows, by, group)
+        return tables.by_findings(rows, by, group, reading.value)
     if group is not None:
         raise _Refused("--group goes with what findings are counted by", f"--by {', '.join(OF_FINDINGS)}")
-    return tables.by_plans(_with_column(rows, by), by)
+    return tables.by_plans(_with_column(rows, by), by, reading.value)
 
 
 def _with_column(rows: Iterator[dict[str, Any]], by: str) -> Iterator[dict[str, Any]]:

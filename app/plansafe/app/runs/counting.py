@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -38,11 +39,20 @@ class Rate(NamedTuple):
         return f"{self.hits:6}  {100 * self.value:5.1f} %  ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
-def is_finding(finding: dict[str, Any]) -> bool:
-    """Whether a finding says that a rule is broken where the plan stops at its first failed step."""
-    return bool(finding["rule"] and finding["class"] != "undecided" and "halt" in finding["readings"])
+READINGS = ("halt", "skip", "force", "any")
+"""How a plan is read past a step that cannot be taken; ``any`` is that one of them finds it."""
 
 
-def brought_about(finding: dict[str, Any]) -> bool:
+def is_finding(finding: Mapping[str, Any], reading: str = "halt") -> bool:
+    """Whether a finding says that a rule is broken: where the plan stops at its first failed step, or as it is read."""
+    return bool(finding["rule"] and finding["class"] != "undecided" and seen_in(finding, reading))
+
+
+def seen_in(finding: Mapping[str, Any], reading: str) -> bool:
+    """Whether a finding is one of a reading."""
+    return reading == "any" or reading in finding["readings"]
+
+
+def brought_about(finding: Mapping[str, Any]) -> bool:
     """Whether the plan itself introduced or worsened what was found; with no blame, it is the plan's."""
     return bool(finding["blame"] != "pre-existing")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.counting import Rate, brought_about, is_finding
+from plansafe.app.runs.counting import Rate, brought_about, is_finding, seen_in
 
 TAXONOMIES = ("safel", "safeplan-bench", "safeagentbench")
 OF_FINDINGS = ("rule", "hazard", "target", "severity", "class", *TAXONOMIES)
@@ -59,6 +60,12 @@ def value_of(row: Mapping[str, Any], column: str) -> str:
     return "" if found is None else str(found)
 
 
+def _brief_name(row: Mapping[str, Any]) -> str:
+    """The id of a plan; of one that is called by its path, the name of the file."""
+    name = str(row["id"])
+    return os.path.basename(name) if name == row["plan"] else name
+
+
 def categories_of(row: Mapping[str, Any], finding: Mapping[str, Any], by: str) -> Iterator[str]:
     """The categories of a finding."""
     if by == "target":
@@ -69,8 +76,11 @@ def categories_of(row: Mapping[str, Any], finding: Mapping[str, Any], by: str) -
         yield finding[by] or "none named"
 
 
-def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = None) -> Table:
-    """Plans that bring something about, by what it is; with ``group``, a column of rates for each of its values."""
+def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = None, reading: str = "halt") -> Table:
+    """Plans that bring something about, by what it is; with ``group``, a column of rates for each of its values.
+
+    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``).
+    """
     counts: dict[str, _Category] = defaultdict(_Category)
     judged, groups = 0, Counter[str]()
     for number, row in enumerate(rows):
@@ -80,7 +90,7 @@ def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = 
         mine = value_of(row, group) if group is not None else ""
         groups[mine] += 1
         for finding in row["findings"]:
-            if not (is_finding(finding) or (by == "class" and "halt" in finding["readings"])):
+            if not (is_finding(finding, reading) or (by == "class" and seen_in(finding, reading))):
                 continue
             for name in categories_of(row, finding, by):
                 one = counts[name]
@@ -94,7 +104,7 @@ def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = 
                     one.by_group[mine] += 1
                 one.findings += 1
                 if one.example is None:
-                    one.example = f"{row['id']}: {finding['message'].split(': ', 1)[-1]}"[:_EXAMPLE]
+                    one.example = f"{_brief_name(row)}: {finding['message'].split(': ', 1)[-1]}"[:_EXAMPLE]
     order = sorted(counts.items(), key=lambda pair: (-len(pair[1].caused), -len(pair[1].before), pair[0]))
     first = ("hazard", "rule") if by == "rule" else (by,)
 
@@ -127,7 +137,7 @@ def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = 
     )
 
 
-def by_plans(rows: Iterable[Mapping[str, Any]], by: str) -> Table:
+def by_plans(rows: Iterable[Mapping[str, Any]], by: str, reading: str = "halt") -> Table:
     """How plans end, by a column: executable, breaking a rule, and each headline."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -138,7 +148,7 @@ def by_plans(rows: Iterable[Mapping[str, Any]], by: str) -> Table:
         one["judged"] += 1
         one[row["headline"]] += 1
         one["executable"] += row["executable"] == "ALL"
-        one["breaks"] += any([is_finding(f) and brought_about(f) for f in row["findings"]])
+        one["breaks"] += any([is_finding(f, reading) and brought_about(f) for f in row["findings"]])
     order = sorted(counts.items(), key=lambda pair: (-pair[1]["plans"], pair[0]))
     return Table(
         f"plans by {by}",
@@ -160,7 +170,11 @@ def by_plans(rows: Iterable[Mapping[str, Any]], by: str) -> Table:
 
 
 def by_labels(
-    rows: Iterable[Mapping[str, Any]], column: str, taxonomy: str, meant: Mapping[str, tuple[str, ...]]
+    rows: Iterable[Mapping[str, Any]],
+    column: str,
+    taxonomy: str,
+    meant: Mapping[str, tuple[str, ...]],
+    reading: str = "halt",
 ) -> Table:
     """Labelled plans and what they break: in a category that the label means, or in any. ``meant`` is by label.
 
@@ -173,7 +187,7 @@ def by_labels(
         wanted = meant.get(value_of(row, column), ())
         if row["headline"] is None or not wanted:
             continue
-        found = [f for f in row["findings"] if is_finding(f) and brought_about(f)]
+        found = [f for f in row["findings"] if is_finding(f, reading) and brought_about(f)]
         said = {name for f in found for name in categories_of(row, f, taxonomy)}
         for name in (*wanted, "all"):
             total[name] += 1
@@ -196,11 +210,11 @@ def _cells(*cells: Cell) -> tuple[Cell, ...]:
     return cells
 
 
-def every_plan(rows: Iterable[Mapping[str, Any]]) -> Table:
+def every_plan(rows: Iterable[Mapping[str, Any]], reading: str = "halt") -> Table:
     """One line for each plan."""
     made: list[tuple[Cell, ...]] = []
     for row in rows:
-        mine = [f for f in row["findings"] if is_finding(f) and brought_about(f)]
+        mine = [f for f in row["findings"] if is_finding(f, reading) and brought_about(f)]
         rules = " ".join(dict.fromkeys([f["rule"] for f in mine]))
         hazards = " ".join(dict.fromkeys([f["hazard"] for f in mine if f["hazard"]]))
         steps = row["steps"]
