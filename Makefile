@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ALIGN := .venv-align
 ALIGN_READY := $(ALIGN)/.ready
+RAY := .venv-ray
+RAY_READY := $(RAY)/.ready
 DOCS := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 SIZE ?= tiny
@@ -18,7 +20,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 VSCODE := editors/vscode
 
-.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs
+.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -27,6 +29,7 @@ help:
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
+	@echo "make ray-test  the tests of runs on Ray and of Parquet, with both in an environment of their own"
 	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
@@ -105,6 +108,18 @@ align-test: align-setup
 reproduce: align-setup
 	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m plansafe.align.reproducing $(SIZE) -o $(REPRODUCTION) --minutes $(MINUTES) $(if $(MODEL),--model $(MODEL))
 
+$(RAY_READY): requirements-ray.txt pyproject.toml
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet -r requirements-ray.txt
+	$(RAY)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(RAY)/bin/python -m compileall -q $(ROOTS)
+	touch $@
+
+ray-setup: $(RAY_READY)
+
+ray-test: ray-setup
+	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py
+
 $(DOCS_READY): requirements-docs.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --require-hashes -r requirements-docs.txt
@@ -148,4 +163,4 @@ lock:
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) $(ALIGN) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(DOCS) build/docs build/site
+	rm -rf $(VENV) $(ALIGN) $(RAY) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(DOCS) build/docs build/site

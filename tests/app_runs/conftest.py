@@ -1,8 +1,17 @@
-"""The folder of a house, and this folder's modules for its tests."""
+"""The folder of a house, a Ray cluster of this machine, and this folder's modules for its tests."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,3 +26,46 @@ def home(tmp_path: Path) -> Path:
     """A folder with a domain, rules and two problems."""
     house(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def ray_is_there() -> None:
+    """Skips where Ray is not installed: it has an environment of its own, and ``make ray-test``."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("ray is not installed: make ray-test has it in an environment of its own")
+
+
+@pytest.fixture(scope="session")
+def ray_address(ray_is_there: None) -> Iterator[str]:
+    """The address of a real Ray of two processors."""
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        said = Path(folder) / "said"
+        for _ in range(3):  # Ray gives its own processes 30 s, which a busy machine exceeds
+            head, address = started(folder, said)
+            if head.poll() is None:
+                break
+        try:
+            assert head.poll() is None, said.read_text()
+            yield address
+        finally:
+            head.terminate()
+            head.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(head.pid, signal.SIGKILL)
+
+
+def started(folder: str, said: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """A head that is ready, or has ended; and its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        Path(sys.executable).with_name("ray"), "start", "--head", "--block", f"--port={port}", "--num-cpus=2",
+        "--include-dashboard=false", f"--object-store-memory={150 << 20}", f"--temp-dir={folder}",
+    ]  # fmt: skip
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1"}
+    with said.open("wb") as out:
+        head = subprocess.Popen(command, env=environment, stdout=out, stderr=out, start_new_session=True)
+    while head.poll() is None and b"Ray runtime started" not in said.read_bytes():
+        time.sleep(0.2)
+    return head, f"127.0.0.1:{port}"

@@ -17,11 +17,7 @@ import jsonschema
 import pytest
 from runs_house import SAFE, UNSAFE, call, command, table, timeless
 
-from plansafe.app.checking import Settings
 from plansafe.app.runs import BadRun, read_run
-from plansafe.app.runs.items import Item, listed
-from plansafe.app.runs.judging import Judge, Judged
-from plansafe.app.runs.pool import Pool
 
 SCHEMAS = Path(__file__).parents[2] / "app" / "plansafe" / "app" / "schema"
 
@@ -52,7 +48,7 @@ def test_a_run_has_a_row_for_each_plan_in_the_order_of_the_inputs(home: Path) ->
     }  # fmt: skip
     assert run.manifest["rules"]["off-at-the-end"]["hazard"] == "fire"
     assert "UNSAFE" in done.stdout
-    assert not (home / "run" / "journal.jsonl").exists()
+    assert sorted(path.name for path in (home / "run").iterdir()) == ["manifest.json", "results.jsonl"]
 
 
 def test_several_processes_write_what_one_writes(home: Path) -> None:
@@ -74,7 +70,7 @@ def test_a_killed_run_goes_on_with_nothing_lost_and_nothing_twice(home: Path) ->
             command(home, "plans.jsonl", flag, "run", "--jobs", "2"), cwd=home, start_new_session=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )  # fmt: skip
-        journal = home / "run" / "journal.jsonl"
+        journal = home / "run" / "shards" / "000000.part"
         size = journal.stat().st_size if journal.exists() else 0
         while child.poll() is None and (not journal.exists() or journal.stat().st_size <= size):
             time.sleep(0.002)
@@ -96,11 +92,11 @@ def test_a_torn_row_is_cut_off(home: Path) -> None:
     table(home / "plans.jsonl", 40)
     call(home, "plans.jsonl", "--run", "whole")
     run = home / "run"
-    run.mkdir()
+    (run / "shards").mkdir(parents=True)
     manifest = json.loads((home / "whole" / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps({**manifest, "complete": False, "ended": None}))
     text = (home / "whole" / "results.jsonl").read_bytes()
-    (run / "journal.jsonl").write_bytes(text[: len(text) // 2])
+    (run / "shards" / "000000.part").write_bytes(text[: len(text) // 2])
     done = call(home, "plans.jsonl", "--resume", "run")
     assert done.returncode == 2, done.stderr
     assert timeless(run) == timeless(home / "whole")
@@ -169,7 +165,8 @@ def test_a_run_does_not_go_on_with_changed_files(home: Path) -> None:
     call(home, "plans.jsonl", "--run", "run")
     manifest = home / "run" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "complete": False}))
-    (home / "run" / "results.jsonl").rename(home / "run" / "journal.jsonl")
+    (home / "run" / "shards").mkdir()
+    (home / "run" / "results.jsonl").rename(home / "run" / "shards" / "000000.jsonl")
     (home / "house.safe").write_text((home / "house.safe").read_text() + "; changed\n")
     done = call(home, "plans.jsonl", "--resume", "run")
     assert done.returncode == 2
@@ -201,26 +198,3 @@ def test_a_plain_audit_loads_nothing_of_runs(home: Path) -> None:
     names = {name for name in loaded if name.startswith("plansafe.app.runs")}
     heavy = {"json", "csv", "gzip", "zlib", "hashlib", "multiprocessing", "tempfile", "matplotlib", "pandas", "typer"}
     assert not names | (loaded & heavy)
-
-
-def test_a_process_that_dies_with_a_plan_is_replaced(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    table(home / "plans.jsonl", 6)
-    settings = Settings(domain=str(home / "domain.pddl"), problem=str(home / "rooms/{room}.pddl"))
-    items = list(listed([str(home / "plans.jsonl")], settings, None, None))
-    real = Judge.one
-
-    def one(self: Judge, item: Item) -> Judged:
-        if item.id == "p2":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if item.id == "p4":
-            raise RuntimeError("a bug")
-        return real(self, item)
-
-    monkeypatch.setattr(Judge, "one", one)
-    with Pool(2, settings) as pool:
-        found = {j.number: json.loads(j.line) for j in pool.judged([items[:3], items[3:]])}
-    assert sorted(found) == list(range(6))
-    assert "by the signal SIGKILL, 2 times" in found[2]["diagnostics"][0]["message"]
-    assert "RuntimeError" in found[4]["diagnostics"][0]["message"]
-    assert [found[n]["exit_code"] for n in (2, 4)] == [4, 4]
-    assert found[0]["headline"] is not None

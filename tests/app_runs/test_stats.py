@@ -52,7 +52,8 @@ def write(folder: Path, rows: list[dict[str, Any]], complete: bool = True) -> st
     manifest = {"version": 1, "complete": complete, "plans": len(rows), "settings": {"world": None}}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     text = "".join([json.dumps(one) + "\n" for one in rows])
-    (folder / ("results.jsonl" if complete else "journal.jsonl")).write_text(text)
+    (folder / "shards").mkdir()
+    (folder / ("results.jsonl" if complete else "shards/000000.part")).write_text(text)
     return str(folder)
 
 

@@ -235,7 +235,8 @@ def test_a_run_that_is_under_way_says_so(tmp_path: Path) -> None:
     run_of(tmp_path / "run", 3)
     manifest = tmp_path / "run" / "manifest.json"
     manifest.write_text(manifest.read_text().replace("true", "false"), encoding="utf-8")
-    (tmp_path / "run" / "results.jsonl").rename(tmp_path / "run" / "journal.jsonl")
+    (tmp_path / "run" / "shards").mkdir()
+    (tmp_path / "run" / "results.jsonl").rename(tmp_path / "run" / "shards" / "000000.part")
     assert "The run is not complete: 3 of 3 plans" in book_of(read_run(tmp_path / "run")).notes[0]
 
 

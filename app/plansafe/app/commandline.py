@@ -108,6 +108,13 @@ class Engine(StrEnum):
     SMT = "smt"
 
 
+class Executor(StrEnum):
+    """Whose processes judge the plans of a run (`plansafe.app.runs.batch`)."""
+
+    PROCESSES = "processes"
+    RAY = "ray"
+
+
 class Replay(StrEnum):
     """When the independent kernel replays a plan."""
 
@@ -274,7 +281,13 @@ def audit(
         ),
     ] = None,
     resume: Annotated[str | None, typer.Option(metavar="FOLDER", help="Go on with a run that was broken off.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, max=256, metavar="N", help="Processes of a run.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=4096, metavar="N", help="Processes of a run.")] = None,
+    executor: Annotated[
+        Executor | None, typer.Option(help="Whose processes: this machine's, or those of Ray (docs/scale.md).")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Of a Ray cluster; without it Ray is started here.")
+    ] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="What names the plans of a table, in a run.")
     ] = None,
@@ -374,22 +387,28 @@ def audit(
         home=home,
         baseline=baseline,
     )
-    if run is not None or resume is not None or jobs is not None or id_column is not None or plan_column is not None:
+    of_runs: list[object] = [jobs, id_column, plan_column, executor, address]
+    of_a_run = run is not None or resume is not None
+    if of_a_run or any([flag is not None for flag in of_runs]):
         from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
 
         others = {"--fix": fix, "--diff": diff, "--output": output, "--certificate": certificate}
         others |= {"--baseline": baseline, "--write-baseline": write_baseline}
-        code = refused(bool(plans), run, resume, [jobs, id_column, plan_column], [k for k in others if others[k]])
+        who = (executor or Executor.PROCESSES).value
+        code = refused(bool(plans), run, resume, of_runs, [k for k in others if others[k]], who, address)
         if code is not None:
             raise typer.Exit(code)
-        batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column)
+        batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column, who, address)
     asked = Asked(plans, no_project, show_config)
     settings = with_flags(settings, ignore_rules, select_rules)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     settings = now.settings
-    limit_memory(now.memory)
-    if run is not None or resume is not None:
+    if of_a_run:
+        batch = batch._replace(memory=now.memory)
+        if executor is not Executor.RAY:  # whose processes have the limit, not what they are started by
+            limit_memory(now.memory)
         raise typer.Exit(guarded(lambda: run_plans(plans or [], settings, batch)))
+    limit_memory(now.memory)
     raise typer.Exit(
         guarded(
             lambda: audit_plans(

@@ -171,3 +171,21 @@ def limit_memory(mebibytes: int) -> None:
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def limit_data(mebibytes: int) -> None:
+    """Bound what this process may allocate beyond what it has: for one that shares memory which is not its own."""
+    if not mebibytes:
+        return
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+
+        with open("/proc/self/status", encoding="ascii") as file:
+            kibibytes = next(int(line.split()[1]) for line in file if line.startswith("VmData:"))
+    except (ImportError, OSError, StopIteration):
+        return
+    limit = mebibytes * 1024 * 1024 + kibibytes * 1024
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -17,9 +16,10 @@ from plansafe.app.progress import Progress
 from plansafe.app.render import version
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, standard_output
-from plansafe.app.runs.folder import Folder
+from plansafe.app.runs.executor import Crew, Pool
+from plansafe.app.runs.folder import SHARD, Folder, unused
 from plansafe.app.runs.items import Item, Items, listed
-from plansafe.app.runs.pool import Pool
+from plansafe.app.runs.processes import Processes
 from plansafe.app.runs.reading import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
 from plansafe.app.runs.tables import is_table
@@ -30,18 +30,35 @@ from plansafe.grammar.diagnostics import Diagnostic
 _CHUNK = 200
 """Plans of one task that a process gets at once, at most."""
 _LEAST = 8
+_TEXT = 1 << 22
+"""Characters of plans that a process gets at once: one plan may be longer."""
+_BEGUN = (
+    ("tool", "by another version"),
+    ("settings", "with other flags"),
+    ("list", "for other plans"),
+    ("plans", "for other plans"),
+)
+_MOST_SHARD = 10_000_000
+PROCESSES, RAY = "processes", "ray"
+"""Who judges: processes of this machine, or a Ray cluster."""
 _OWN = ("hashes", "folders", "retell", "profile", "project", "baseline")
 """Settings that are no choice of the user, or are written in another way."""
 
 
 class Batch(NamedTuple):
-    """What is asked for beside the settings: the folder, whether it is taken up again, processes, columns."""
+    """What is asked for beside the settings: the folder, whether it is taken up again, processes, columns.
+
+    And who judges: with :data:`RAY` the cluster at ``address``, whose workers have ``memory`` MiB each (0: any).
+    """
 
     folder: str
     resume: bool
     jobs: int
     id_column: str | None = None
     plan_column: str | None = None
+    executor: str = PROCESSES
+    address: str | None = None
+    memory: int = 0
 
 
 def run_plans(plans: list[str], settings: Settings, batch: Batch) -> int:
@@ -67,22 +84,30 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             message = f"cannot read the list of plans{name}: {why.lower()}"
             raise BadRun(message, "name .jsonl or .csv files that can be read") from None
         manifest = _manifest(plans, settings, batch, items)
-        if batch.resume:
-            before = read_run(batch.folder)
+        before = read_run(batch.folder) if batch.resume else None
+        if before is not None:
             _same(before, manifest)
-            if not before.complete:
-                folder = stack.enter_context(Folder(batch.folder, before.manifest))
-                _unchanged(folder.recover(), batch.folder)
-                _judge(items, settings, batch, folder)
-        else:
-            folder = stack.enter_context(Folder.new(batch.folder, manifest))
-            _judge(items, settings, batch, folder)
+        if before is None or not before.complete:
+            folder = _resumed(stack, before) if before is not None else None
+            if folder is None:
+                unused(batch.folder)
+            pool = stack.enter_context(Pool(_crew(settings, batch), batch.jobs, settings))
+            # A folder is made when there is somebody who fills it.
+            folder = folder or stack.enter_context(Folder.new(batch.folder, manifest))
+            _judge(items, batch, folder, pool)
     run = read_run(batch.folder)
     summary = Summary.of(run)
     out = standard_output()
     out.write(summary.text(run))
     out.flush()
     return combined_exit_code(summary.exit_codes)
+
+
+def _resumed(stack: ExitStack, before: Run) -> Folder:
+    folder = stack.enter_context(Folder(before.path, before.manifest))
+    folder.recover()
+    _unchanged(folder)
+    return folder
 
 
 def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) -> dict[str, Any]:
@@ -108,6 +133,7 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
         "list": items.sha256,
         "rules": {},
         "plans": len(items),
+        "shard": SHARD,
         "started": _now(),
         "ended": None,
         "complete": False,
@@ -117,7 +143,12 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
 def _same(before: Run, manifest: dict[str, Any]) -> None:
     """A run goes on as it began. Raises :class:`BadRun`."""
     old = before.manifest
-    for key, what in (("tool", "by another version"), ("settings", "with other flags"), ("list", "for other plans")):
+    for key, what in (
+        ("tool", "by another version"),
+        ("settings", "with other flags"),
+        ("list", "for other plans"),
+        ("plans", "for other plans"),
+    ):
         if old.get(key) != manifest[key]:
             advice = "give the same plans and flags as when it was begun, or begin a new run"
             if key == "settings":
@@ -125,57 +156,78 @@ def _same(before: Run, manifest: dict[str, Any]) -> None:
                 names = [name for name in now if not isinstance(was, dict) or was.get(name) != now[name]]
                 advice = f"what differs: {', '.join(names[:5])}; {advice}"
             raise BadRun(f"{before.path} was begun {what}", advice)
+    shard = old.get("shard")
+    if not isinstance(shard, int) or isinstance(shard, bool) or not 0 < shard <= _MOST_SHARD:
+        raise BadRun(f"{before.path} is damaged: it does not say how many plans a shard has", "begin a new run")
 
 
-def _unchanged(inputs: list[dict[str, Any]], folder: str) -> None:
+def _unchanged(folder: Folder) -> None:
     """What plans were judged with is as it was. Raises :class:`BadRun`."""
-    for one in inputs:
-        digest = one.get("sha256")
-        if isinstance(digest, str) and _sha256(one["path"]) != digest:
-            text = f"{one['path']} has changed since {folder} was begun"
+    for path, digest in folder.inputs.items():
+        if _sha256(path) != digest:
+            text = f"{path} has changed since {folder.path} was begun"
             raise BadRun(text, "begin a new run: one run is about one version of each file")
 
 
-def _judge(items: Items, settings: Settings, batch: Batch, folder: Folder) -> None:
+def _judge(items: Items, batch: Batch, folder: Folder, pool: Pool) -> None:
     """Judge what has no row yet, and complete the run."""
     progress = Progress(len(items))
-    before, start = folder.offsets.done, time.monotonic()
     manifest = folder.manifest
     try:
-        with Pool(batch.jobs, settings) as pool:
-            for judged in pool.judged(_chunks(items, folder, batch.jobs)):
-                if judged.rules:
-                    for name, rule in judged.rules.items():
-                        manifest["rules"].setdefault(name, rule)
-                    folder.save()  # before a row speaks of them
-                folder.append(judged.number, judged.line)
-                done = folder.offsets.done
-                progress.at(done, pace(done - before, len(items) - done, time.monotonic() - start))
+        before, start = folder.done, time.monotonic()
+        for judged in pool.judged(_chunks(items, folder, batch.jobs)):
+            folder.used(judged.inputs)
+            if judged.rules:
+                for name, rule in judged.rules.items():
+                    manifest["rules"].setdefault(name, rule)
+                folder.save()  # before a row speaks of them
+            folder.append(judged.number, judged.line)
+            done = folder.done
+            progress.at(done, pace(done - before, len(items) - done, time.monotonic() - start))
     finally:
         progress.clear()
     _complete(folder)
 
 
+def _crew(settings: Settings, batch: Batch) -> Crew:
+    if batch.executor == PROCESSES:
+        return Processes(settings)
+    from plansafe.app.runs.cluster import Cluster  # noqa: PLC0415 - for a cluster alone
+
+    return Cluster(settings, batch.jobs, batch.address, batch.memory)
+
+
 def _complete(folder: Folder) -> None:
     manifest = folder.manifest
-    inputs: dict[str, str] = manifest["inputs"]
-    for row in Run(folder.path, manifest).rows():
-        for one in row.get("inputs", ()):
-            if one["role"] != "plan" and one["sha256"] is not None:
-                inputs.setdefault(one["path"], one["sha256"])
+    for path, digest in sorted(folder.inputs.items()):
+        manifest["inputs"].setdefault(path, digest)
     manifest["rules"] = dict(sorted(manifest["rules"].items()))
     manifest["ended"] = _now()
     folder.finish()
 
 
 def _chunks(items: Items, folder: Folder, jobs: int) -> Iterator[list[Item]]:
-    """What is left to judge, by task: a task is compiled once for a chunk."""
-    left = len(items) - folder.offsets.done
+    """What is left to judge, shard by shard and there by task: a task is compiled once for a chunk."""
+    left = len(items) - folder.done
     most = max(_LEAST, min(_CHUNK, left // (4 * jobs)))
-    for numbers in items.groups.values():
-        waiting = (number for number in numbers if number not in folder.offsets)
-        while chunk := list(itertools.islice(waiting, most)):
-            yield [items.get(number) for number in chunk]
+    shard: int = folder.manifest["shard"]
+    for first in range(0, len(items), shard):
+        for numbers in items.tasks(first, min(first + shard, len(items))).values():
+            yield from _divided((items.get(number) for number in numbers if number not in folder), most)
+
+
+def _divided(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
+    chunk: list[Item] = []
+    size = 0
+    for item in items:
+        length = len(item.text or "") + len(item.task or "")
+        if chunk and (len(chunk) == most or size + length > _TEXT):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(item)
+        size += length
+    if chunk:
+        yield chunk
 
 
 def pace(done: int, left: int, seconds: float) -> str:
@@ -200,14 +252,24 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def refused(plans: bool, run: str | None, resume: str | None, of_runs: list[object], others: list[str]) -> int | None:
+def refused(
+    plans: bool,
+    run: str | None,
+    resume: str | None,
+    of_runs: list[object],
+    others: list[str],
+    executor: str | None = None,
+    address: str | None = None,
+) -> int | None:
     """Say what is wrong with the flags of a run; an exit code, ``None`` where nothing is."""
     problem = None
     if run is not None and resume is not None:
         problem = Diagnostic(SC.BAD_OPTION, "--run begins a run, --resume goes on with one", help="leave one out")
     elif run is None and resume is None and any([flag is not None for flag in of_runs]):
-        text = "--jobs, --id and --plan-column belong to a run"
+        text = "--jobs, --id, --plan-column, --executor and --address belong to a run"
         problem = Diagnostic(SC.BAD_OPTION, text, help="--run FOLDER makes one (docs/batches.md)")
+    elif address is not None and executor != RAY:
+        problem = Diagnostic(SC.BAD_OPTION, "--address is that of a Ray cluster", help="say --executor ray with it")
     elif others:
         text = f"{others[0]} does not go with a run"
         problem = Diagnostic(SC.BAD_OPTION, text, help="a run is written into its folder, as JSON lines")

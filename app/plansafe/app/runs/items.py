@@ -1,7 +1,7 @@
 """What a run judges: plans in files and folders, or in the rows of tables, each with the files that belong to it.
 
-The list is written to a temporary file as it is made, so that a run of any size keeps some bytes a plan in memory; its
-hash tells whether a resumed run is given the same plans.
+The list is written to temporary files as it is made, so that a run of any size keeps nothing of it in memory; its hash
+tells whether a resumed run is given the same plans.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import json
 import os
 import re
 import tempfile
-from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from plansafe.app.checking import Settings
 from plansafe.app.project import plan_stem
+from plansafe.app.runs.numbers import Numbers
 from plansafe.app.runs.tables import BadRow, Row, is_table, rows
 from plansafe.app.service import expand
 from plansafe.grammar.codes import SC
@@ -60,15 +60,15 @@ class Items:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
-        self._starts = array("Q")
+        self._starts, self._tasks = Numbers(), Numbers()
         self._digest = hashlib.sha256()
-        self.groups: dict[tuple[tuple[str, str], ...], array[int]] = {}
 
     def __enter__(self) -> Items:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        for file in (self._file, self._starts, self._tasks):
+            file.close()
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -84,7 +84,8 @@ class Items:
         self._starts.append(self._file.tell())
         self._file.write(line)
         self._digest.update(line)
-        self.groups.setdefault(item.key, array("Q")).append(item.number)
+        named = hashlib.sha256(json.dumps(item.key).encode()).digest()
+        self._tasks.append(int.from_bytes(named[:8]))
 
     def get(self, number: int) -> Item:
         """The plan of this number. Not while plans are still put in."""
@@ -92,6 +93,13 @@ class Items:
         values = json.loads(self._file.readline())
         values[6] = tuple([(role, path) for role, path in values[6]])
         return Item(*values)
+
+    def tasks(self, first: int, end: int) -> dict[int, list[int]]:
+        """The numbers of some plans by their task, of which 64 bits of a hash are all that is kept."""
+        found: dict[int, list[int]] = {}
+        for number, task in enumerate(self._tasks.between(first, end), first):
+            found.setdefault(task, []).append(number)
+        return found
 
 
 def listed(paths: Iterable[str], settings: Settings, id_column: str | None, plan_column: str | None) -> Iterator[Item]:

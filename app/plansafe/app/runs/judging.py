@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,11 +28,15 @@ QUIET = frozenset(("kept", "never applied", "not applicable"))
 
 
 class Judged(NamedTuple):
-    """What came of a plan: its number, its row as a line, and rules that no row before spoke of, by name."""
+    """What came of a plan: its number, its row as a line, and what no row of this judge spoke of before.
+
+    That are rules by name, and the hashes of files by path (those of plans are in their rows).
+    """
 
     number: int
     line: bytes
     rules: dict[str, dict[str, Any]]
+    inputs: dict[str, str]
 
 
 class Judge:
@@ -49,11 +52,7 @@ class Judge:
         self._seen: Checker | None = None
         self._told: set[str] = set()
         self._new: dict[str, dict[str, Any]] = {}
-
-    def each(self, items: Iterable[Item]) -> Iterator[Judged]:
-        """The rows of plans, one after the other."""
-        for item in items:
-            yield self.one(item)
+        self._inputs: dict[str, str] = {}
 
     def one(self, item: Item) -> Judged:
         """The row of a plan."""
@@ -61,13 +60,23 @@ class Judge:
         result = self._result(item)
         seconds = time.perf_counter() - start
         self._new, new = {}, self._new
-        return Judged(item.number, self._row(item, result, seconds), new)
+        used = {i.path: i.sha256 for i in result.inputs if i.role != "plan" and i.sha256 is not None}
+        inputs = {path: digest for path, digest in used.items() if self._inputs.get(path) != digest}
+        self._inputs.update(inputs)
+        return Judged(item.number, self._row(item, result, seconds), new, inputs)
+
+    def surely(self, item: Item) -> Judged:
+        """The row of a plan, also where a bug is met outside of what the service itself catches."""
+        try:
+            return self.one(item)
+        except Exception as error:
+            return self.died(item, f"with {type(error).__name__}")
 
     def died(self, item: Item, how: str) -> Judged:
         """The row of a plan with which the process that judged it ended."""
         advice = "it may take more memory than there is: --memory-limit makes that an answer"
         bug = Diagnostic(SC.INTERNAL_ERROR, f"the process that judged this plan ended {how}", help=advice)
-        return Judged(item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {})
+        return Judged(item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {}, {})
 
     def _result(self, item: Item) -> Result:
         if item.wrong is not None:
@@ -79,6 +88,7 @@ class Judge:
             finder = None if item.task is None else _with_row(settings, files["goal"], item.task)
             self._session = Session(settings, finder)
             self._seen = None
+            self._inputs.clear()
         plan = item.path if item.text is None else Source(item.name, item.text)
         assert plan is not None
         (result,) = self._session.each([plan], self._audit, self._settings.time_limit)

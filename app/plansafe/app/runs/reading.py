@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from array import array
+import re
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 RESULTS = "results.jsonl"
-JOURNAL = "journal.jsonl"
-"""Rows in the order in which they were judged, while a run is under way."""
+SHARDS = "shards"
+"""The folder of the rows while a run is under way: ``000000.jsonl``, or as far as it is there ``000000.part``."""
+WHOLE, PART = ".jsonl", ".part"
+_SHARD = re.compile(r"(\d{6,12})(\.jsonl|\.part)")
 VERSION = 1
 MOST_MANIFEST = 1 << 28
 """Bytes of a manifest that are read: a million scenes with their hashes."""
@@ -51,14 +53,33 @@ class Run(NamedTuple):
                 for line in lines(file):
                     yield row_of(line, self.path)
             return
-        path = os.path.join(self.path, JOURNAL)
-        if not os.path.exists(path):
-            return
-        with _opened(path) as file:
-            order = sorted(_index(file, self.path))
-            for _, start in order:
-                file.seek(start)
-                yield row_of(file.readline(MOST_ROW), self.path)
+        seen = -1
+        for shard, name, whole in shard_files(self.path):
+            if shard == seen:
+                continue  # its part is not gone yet
+            seen = shard
+            with _opened(name) as file:
+                if whole:
+                    for line in lines(file):
+                        yield row_of(line, self.path)
+                    continue
+                for _, start in sorted(_index(file, self.path)):
+                    file.seek(start)
+                    yield row_of(file.readline(MOST_ROW), self.path)
+
+
+def shard_files(path: str) -> list[tuple[int, str, bool]]:
+    """The shards of a run under way in their order: number, file, whether it is whole, which comes before its part."""
+    folder = os.path.join(path, SHARDS)
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadRun(f"cannot read {folder}: {(error.strerror or str(error)).lower()}") from None
+    found = [match for match in map(_SHARD.fullmatch, names) if match is not None]
+    out = [(int(match[1]), os.path.join(folder, match[0]), match[2] == WHOLE) for match in found]
+    return sorted(out, key=lambda one: (one[0], not one[2]))
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -116,7 +137,7 @@ def row_of(line: bytes, name: str) -> dict[str, Any]:
 
 
 def _index(file: IO[bytes], name: str) -> Iterator[tuple[int, int]]:
-    """The number of each whole row of a journal, and where it begins."""
+    """The number of each whole row of a part, and where it begins."""
     start = 0
     for line in lines(file):
         if not line.endswith(b"\n"):
@@ -130,25 +151,3 @@ def _opened(path: str) -> IO[bytes]:
         return open(path, "rb")
     except OSError as error:
         raise BadRun(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
-
-
-class Offsets:
-    """Where the row of each plan begins in the journal: eight bytes for each."""
-
-    def __init__(self, plans: int) -> None:
-        self._starts = array("q", [-1]) * plans
-        self.done = 0
-
-    def add(self, number: int, start: int) -> bool:
-        """Note a row; whether it is the first of this plan."""
-        if self._starts[number] >= 0:
-            return False
-        self._starts[number] = start
-        self.done += 1
-        return True
-
-    def __contains__(self, number: int) -> bool:
-        return self._starts[number] >= 0
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._starts)
