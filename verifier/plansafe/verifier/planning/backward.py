@@ -74,7 +74,7 @@ class Backward:
         self.task = engine.task
         self.lessons: dict[tuple[str, tuple[int, ...]], list[Wish]] = {}
         self.blamed: set[tuple[str, tuple[int, ...]]] = set()
-        self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
+        self._free: dict[int, tuple[Formula, frozenset[int], list[int]]] = {}
         """By identity; the formula is held, so that no other gets its place."""
         self.giving: dict[tuple[int, bool], list[tuple[Action, Effect, Atom]]] = {}
         for action in engine.task.actions.values():
@@ -86,10 +86,18 @@ class Backward:
 
     def free(self, formula: Formula) -> frozenset[int]:
         """Its free slots, computed once for each formula."""
+        return self._known(formula)[1]
+
+    def order(self, formula: Formula) -> list[int]:
+        """Its free slots in order; from then on its identity stands for it."""
+        return self._known(formula)[2]
+
+    def _known(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
         known = self._free.get(id(formula))
         if known is None:
-            known = self._free[id(formula)] = (formula, free_slots(formula))
-        return known[1]
+            slots = free_slots(formula)
+            known = self._free[id(formula)] = (formula, slots, sorted(slots))
+        return known
 
     def look(self, state: State, wishes: Iterable[Wish], most: int | None = None) -> tuple[int, list[GroundAction]]:
         """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now.
@@ -124,6 +132,8 @@ class _Chain:
         self._dearer: dict[Literal, int] = {}  # than this
         self._open: set[Literal] = set()
         self._looked = 0
+        self._found: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
+        self._values: dict[tuple[object, ...], bool | None] = {}
 
     def look(self, wishes: Iterable[Wish], most: int | None = None) -> _Looked:
         cost, needs = 0, list[Literal]()
@@ -157,7 +167,7 @@ class _Chain:
     def _needs(self, formula: Formula, wanted: bool, binding: Binding, bound: int) -> _Way:
         """What it takes for a formula to get a value, if that costs no more than a bound."""
         self._looked += 1
-        if self.evaluator.holds(formula, binding) is wanted:
+        if self._holds(formula, binding) is wanted:
             return _Way(0)
         if self._looked > MAX_LOOKED or bound < 1:
             return _NO_WAY
@@ -189,7 +199,7 @@ class _Chain:
     def _all(self, conditions: Sequence[tuple[Formula, bool, Binding]], bound: int) -> _Way:
         """What it takes for all conditions to have their values; those that hold are not looked at twice."""
         total, needs = 0, list[Literal]()
-        false = [one for one in conditions if self.evaluator.holds(one[0], one[2]) is not one[1]]
+        false = [one for one in conditions if self._holds(one[0], one[2]) is not one[1]]
         if len(false) > bound:
             return _NO_WAY
         for number, (formula, wanted, binding) in enumerate(false, 1):
@@ -271,15 +281,45 @@ class _Chain:
         for formula, wanted in parts:
             read = self.owner.free(formula)
             own = tuple([v for v in variables if v.slot in read])
+            slots = [v.slot for v in own]
             for piece in formula.parts if isinstance(formula, Or) and wanted else (formula,):
-                if {v.slot for v in own} <= self.owner.free(piece) and searchable(self.evaluator, own, piece, wanted):
-                    found = list(islice(instances(self.evaluator, own, piece, wanted, binding), MAX_CHOICES))
+                if self.owner.free(piece).issuperset(slots):
+                    found = self._chosen(own, piece, wanted, binding)
                     if found and (not best or len(found) < len(best)):
-                        best = found
+                        best = [{**binding, **dict(zip(slots, objects, strict=True))} for objects in found]
         if not best:
             first = variables[0]
             best = [{**binding, first.slot: object_} for object_ in self.task.domains[first.domain][:MAX_CHOICES]]
         return best
+
+    def _chosen(
+        self, own: tuple[Variable, ...], piece: Formula, wanted: bool, binding: Binding
+    ) -> list[tuple[int, ...]] | None:
+        """Objects of some variables under which a condition has a value, the first few; ``None``: too many to try.
+
+        Kept, since each bound on the cost asks for the same of the same state.
+        """
+        key = (id(piece), wanted, own, *self._read(piece, binding))
+        if key not in self._found:
+            found = None
+            if searchable(self.evaluator, own, piece, wanted):
+                some = islice(instances(self.evaluator, own, piece, wanted, binding), MAX_CHOICES)
+                found = [tuple([inner[v.slot] for v in own]) for inner in some]
+            self._found[key] = found
+        return self._found[key]
+
+    def _holds(self, formula: Formula, binding: Binding) -> bool | None:
+        """The value of a formula in the state; kept where it takes more than a look at the facts."""
+        if isinstance(formula, Atom):
+            return self.evaluator.holds(formula, binding)
+        key = (id(formula), *self._read(formula, binding))
+        if key not in self._values:
+            self._values[key] = self.evaluator.holds(formula, binding)
+        return self._values[key]
+
+    def _read(self, formula: Formula, binding: Binding) -> list[int | None]:
+        """The objects of the free slots of a formula, in the order of the slots; ``None``: not bound yet."""
+        return [binding.get(slot) for slot in self.owner.order(formula)]
 
 
 def _cost(way: _Way) -> int:
