@@ -111,6 +111,15 @@ def test_an_ill_formed_step_and_an_unmet_goal(kitchen: Checker) -> None:
     ]
 
 
+def test_what_two_readings_find_in_the_same_words_is_said_once() -> None:
+    off = '(define (safety off) (:termination heat-off :parameters (?s - stove) :forbid (on ?s) :message "it is on"))'
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), [Source("r.safe", off)])
+    plan = "(switch-on hob kitchen)\n(switch-on hob kitchen)\n"  # the second fails, and stops the plan or is skipped
+    broken = [one for one in checker.check(Source(PLAN, plan)).findings if one.rule == "heat-off"]
+    assert [one.readings for one in broken] == [("halt", "skip"), ("force",)]
+    assert told(checker, plan).count("heat-off") == 1
+
+
 def test_the_styles_say_more_and_more(kitchen: Checker) -> None:
     texts = {style: told(kitchen, UNSAFE, style) for style in Style}
     assert texts[Style.NONE] == ""

@@ -51,7 +51,8 @@ def of_report(
     if style is Style.VERDICT:
         return f"{verdict}. {AGAIN}"
     firsts = [finding for finding in report.findings if not finding.follows]
-    lines = [f"- {line}" for line in _findings(style, checker, plan, firsts[:MOST_FINDINGS], steps)]
+    told = dict.fromkeys(_findings(style, checker, plan, firsts[:MOST_FINDINGS], steps))  # two readings, the same words
+    lines = [f"- {line}" for line in told]
     if not firsts:
         errors = [one for one in report.diagnostics if one.severity is Severity.ERROR] or list(report.diagnostics)
         lines = [f"- {_sentence(one.message)}{_help(one.help)}" for one in errors[:MOST_FINDINGS]]
