@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plansafe.llm.bench import beside_chance
 from plansafe.llm.bench import planning_tables as tables
 from plansafe.llm.bench.planning_tables import Run
 
@@ -68,17 +69,17 @@ def test_first_choices_count_where_there_was_a_choice() -> None:
             [5, 2, "(done)", "(done)", [], False],  # the reference is through
         ],
     )
-    assert tables.choices(record) == tables.Chosen(3, 2, 2)
+    assert beside_chance.choices(record) == beside_chance.Chosen(3, 2, 2, 4)
 
 
 def test_signs_are_changed_by_family() -> None:
-    assert tables.changed_signs([]) is None and tables.changed_signs([0.0, 0.0]) is None
-    assert tables.changed_signs([1.0]) == 1.0
-    assert tables.changed_signs([0.1, 0.2, 0.3]) == 2 / 8, "only all plus and all minus are as far"
-    assert tables.changed_signs([0.1, 0.2, -0.3]) == 1.0
-    assert tables.changed_signs([0.5] * 10) == 2 / 1024
+    assert beside_chance.changed_signs([]) is None and beside_chance.changed_signs([0.0, 0.0]) is None
+    assert beside_chance.changed_signs([1.0]) == 1.0
+    assert beside_chance.changed_signs([0.1, 0.2, 0.3]) == 2 / 8, "only all plus and all minus are as far"
+    assert beside_chance.changed_signs([0.1, 0.2, -0.3]) == 1.0
+    assert beside_chance.changed_signs([0.5] * 10) == 2 / 1024
     with pytest.raises(ValueError, match="families"):
-        tables.changed_signs([1.0] * 21)
+        beside_chance.changed_signs([1.0] * 21)
 
 
 def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
@@ -86,11 +87,17 @@ def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
     bad = [[5, 3, "(x)", "(a)", ["(x)"], False]]
     mine = _run(_record("tea-0", choices=good), _record("mop-0", choices=good), _record("mop-7", choices=bad))
     chance = _run(_record("tea-0", choices=bad), _record("mop-0", choices=good), model="mock/random")
-    found = tables.beside(mine, chance, lambda one: (tables.choices(one).kept, tables.choices(one).asked))
+    found = beside_chance.beside(
+        mine, chance, lambda one: (beside_chance.choices(one).kept, beside_chance.choices(one).asked)
+    )
     assert (found.model.value, found.chance.value) == (1.0, 0.5), "mop-7 was not asked of both"
     assert found.difference == 0.5 and found.families == 2 and found.p == 1.0
-    row = list(tables.credit([mine], chance))[2]
+    row = list(beside_chance.credit([mine], chance))[2]
     assert "+50.0 (1.000)" in row
+    assert "| 1.00 (1.00 to 1.00) | 1.50 (" in row and "| -0.50 (1.000) |" in row, "the second step named was taken"
+    held = mine.header["settings"] | {"decode": "shield"}
+    shielded = list(beside_chance.credit([mine._replace(header=mine.header | {"settings": held})], chance))[2]
+    assert "| n/a | n/a | n/a |" in shielded, "places are those under the guide"
 
 
 def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:

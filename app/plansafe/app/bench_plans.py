@@ -12,8 +12,9 @@ from plansafe.app.values import BadOption
 from plansafe.app.writing import Guard, NotWritten, problem, save
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.bench.beside_chance import credit
 from plansafe.llm.bench.planning import Opened, Settings, Suite, header, items
-from plansafe.llm.bench.planning_tables import Run, credit, errors, only, outcomes, rounds, rules
+from plansafe.llm.bench.planning_tables import Run, errors, only, outcomes, rounds, rules
 from plansafe.llm.bench.run_file import BadRun, RunFile, read_run
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.models.opening import opened

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from plansafe.align.evaluating.judging import Evaluated
-from plansafe.llm.bench.planning_tables import choices
+from plansafe.llm.bench.beside_chance import choices
 from plansafe.llm.metrics.judged import Moment, Safety
 from plansafe.llm.suites import figures as suite
 from plansafe.llm.suites.figures import Estimate, Point, estimate
