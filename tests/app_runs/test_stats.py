@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import subprocess
@@ -193,3 +194,36 @@ def test_pandas_reads_a_run(tmp_path: Path) -> None:
     assert list(frame["id"]) == ["p0", "p1", "p2", "p3", "p4"]
     ours = to_dataframe(read_run(run))
     assert list(ours["columns.model"].fillna("-")) == ["m", "m", "n", "m", "-"]
+
+
+def test_runs_as_parquet(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: make ray-test has it")
+    said = {"columns": {"model": "m", "n": 1, "mixed": True, "none": None}}
+    rows = [{**one, **said, "plan": "p", "diagnostics": one.get("diagnostics", [])} for one in ROWS]
+    rows[1]["columns"] = {"n": 2.5, "mixed": "a", "later": 1 << 70}
+    run = write(tmp_path / "run", rows)
+    part = write(tmp_path / "part", rows[:2], complete=False)
+    done = call("export", run, part, "-o", str(tmp_path / "plans.parquet"), "--whole")
+    assert done.returncode == 0, done.stderr
+    assert "part is not complete" in done.stderr
+    table = parquet.read_table(tmp_path / "plans.parquet")
+    assert table.column("id").to_pylist() == ["p0", "p1", "p2", "p3", "p4", "p0", "p1"]
+    assert [json.loads(text) for text in table.column("row").to_pylist()] == [*rows, *rows[:2]]
+    kinds = {field.name: str(field.type) for field in table.schema if field.name.startswith("columns.")}
+    assert kinds == {
+        "columns.model": "string", "columns.n": "double", "columns.mixed": "string", "columns.none": "string",
+        "columns.later": "string",
+    }  # fmt: skip
+    assert table.column("columns.mixed").to_pylist()[:3] == ["true", "a", "true"]
+    first = table.slice(1, 1).to_pylist()[0]
+    assert (first["hazards"], first["findings"][0]["rule"], first["run"]) == (["fire"], "hot", run)
+
+
+def test_what_cannot_be_exported_is_said(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", ROWS)
+    done = call("export", run, "-o", str(tmp_path / "plans.csv"))
+    assert (done.returncode, "--output FILE.parquet" in done.stderr) == (2, True)
+    if importlib.util.find_spec("pyarrow") is None:
+        done = call("export", run, "-o", str(tmp_path / "plans.parquet"))
+        assert (done.returncode, "export needs pyarrow (extra `parquet`)" in done.stderr) == (2, True)
+    assert not list(tmp_path.glob("plans*"))

@@ -58,6 +58,7 @@ _LAZY = {
     "server": "diagnostics, hovers and fixes in an editor (LSP)",
     "stats": "tables and plots of runs (audit --run)",
     "compare": "two runs over the same plans",
+    "export": "runs as Parquet",
     "view": "a run on one page, without a server",
     "hazards": "which rules stand for which hazards",
     "detector": "make rules of a table",

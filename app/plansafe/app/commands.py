@@ -72,7 +72,7 @@ from plansafe.app.running import (
     standard_output,
     terminal,
 )
-from plansafe.app.runs.command import compare, stats
+from plansafe.app.runs.command import compare, export, stats
 from plansafe.app.scenario_new import new
 from plansafe.app.scenario_sheets import agreement, sheet
 from plansafe.app.scenarios import app as scenarios
@@ -97,6 +97,7 @@ app.command("hazards")(hazards)
 app.command("view")(view)
 app.command("stats")(stats)
 app.command("compare")(compare)
+app.command("export")(export)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("mcp")(mcp)

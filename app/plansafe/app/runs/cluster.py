@@ -155,6 +155,7 @@ class Cluster(Crew):
     def _own(self, stack: ExitStack) -> None:
         """Start Ray on this machine."""
         os.environ.setdefault("RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE", "1")  # containers have little shared memory
+        os.environ.setdefault("RAY_worker_niceness", "0")  # else 15: a busy machine would give a run nothing
         more: dict[str, Any] = {}
         if len(tempfile.gettempdir()) <= _LONGEST_FOLDER - len("/safecheck-12345678"):
             more["_temp_dir"] = tempfile.mkdtemp(prefix="safecheck-")

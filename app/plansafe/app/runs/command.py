@@ -1,4 +1,4 @@
-"""The commands ``stats`` and ``compare``: tables and pictures of runs, and what differs between two."""
+"""The commands ``stats``, ``compare`` and ``export``: tables and pictures of runs, what differs, Parquet."""
 
 from __future__ import annotations
 
@@ -121,6 +121,37 @@ def compare(
     Exit codes: 0, or 2 for what cannot be read. That runs differ is no mistake.
     """
     raise typer.Exit(guarded(lambda: _said(lambda: _compare(first, second, form.value, every))))
+
+
+def export(
+    runs: Runs,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="A file, named .parquet.")],
+    whole: Annotated[bool, typer.Option("--whole", help="With each row's JSON, in the column `row`.")] = False,
+) -> None:
+    """Write runs as Parquet, a line for each plan (extra `parquet`): for pandas, Polars, DuckDB, Spark.
+
+    Exit codes: 0, or 2 for what cannot be read or written.
+    """
+    raise typer.Exit(guarded(lambda: _said(lambda: _export(runs, output, whole))))
+
+
+def _export(paths: list[str], output: str, whole: bool) -> None:
+    from plansafe.app.runs.parquet import write  # noqa: PLC0415 - for this command alone
+
+    if not output.lower().endswith(".parquet"):
+        raise _Refused(f"export writes Parquet, and {output!a} is named otherwise", "--output FILE.parquet")
+    runs = [read_run(path) for path in paths]
+    try:
+        with Output(output) as file:
+            write(runs, file.file, whole)
+            remark(file.commit())
+    except ImportError:
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where a package is missing
+
+        raise _Refused("export needs pyarrow (extra `parquet`)", how_to_install("parquet")) from None
+    for run in runs:
+        if not run.complete:
+            remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are written",))
 
 
 def _said(work: Any) -> int:
