@@ -1,6 +1,6 @@
 """What a run costs by one process, by two, and by two workers of Ray of which one is killed: CPU, memory, bytes.
 
-usage: python -m bench.cluster OUT [--count 20000] [--only one,two,ray] [--seed 1]
+usage: python -m bench.cluster OUT [--count 20000] [--first N] [--only one,two,ray] [--seed 1]
 
 Takes executable scripts of VirtualHome (`bench/many_scripts.py`) and judges them with ``--replay never``. CPU seconds
 are those of all processes that a run starts, Ray's own among them, as /proc has them five times a second. A worker of
@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,21 +115,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("out", type=Path)
     parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--first", type=int, help="judge so many of them, which are of the first scenes")
     parser.add_argument("--only", default="one,two,ray")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     made = [sys.executable, "-m", "bench.many_scripts", str(options.out), "--count", str(2 * options.count)]
     if subprocess.run([*made, "--seed", str(options.seed)], check=False, stdout=subprocess.DEVNULL).returncode:
         return 2
-    table = options.out / f"executable-{options.count}.jsonl"
+    first_ones = min(options.first or options.count, options.count)
+    table = options.out / f"executable-{first_ones}.jsonl"
     with (options.out / "scripts.jsonl").open(encoding="utf-8") as file, table.open("w", encoding="utf-8") as kept:
-        kept.writelines([line for line in file if '"executable": true' in line])
+        kept.writelines(islice((line for line in file if '"executable": true' in line), first_ones))
     ids = [json.loads(line)["id"] for line in table.open(encoding="utf-8")]
     wrong = False
     first: list[dict[str, Any]] | None = None
     for mode in options.only.split(","):
         kill_at = len(ids) * 1000 if mode == "ray" else None
         found = measured(mode, options.out, table, kill_at)
+        if not (Path(found["run"]) / "results.jsonl").exists():
+            print((options.out / f"{mode}.said").read_text(errors="replace"), file=sys.stderr)
+            return 2
         done = rows(Path(found["run"]))
         once = [row["id"] for row in done] == ids
         first = done if first is None else first

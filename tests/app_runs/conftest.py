@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -29,10 +30,17 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def ray_is_there() -> None:
-    """Skips where Ray is not installed: it has an environment of its own, and ``make ray-test``."""
+def ray_is_there() -> Iterator[None]:
+    """Skips where Ray is not installed: it has an environment of its own, and ``make ray-test``.
+
+    Ray reads how one is known to a cluster when it is imported, so that this is said before any test imports it.
+    """
     if importlib.util.find_spec("ray") is None:
         pytest.skip("ray is not installed: make ray-test has it in an environment of its own")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "token")
+        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        yield
 
 
 @pytest.fixture(scope="session")

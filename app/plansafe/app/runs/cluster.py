@@ -200,6 +200,9 @@ class Cluster(Crew):
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise BadRun(f"nobody answers at {address!a} as Ray does, for {ANSWER_SECONDS:g} s", advice) from None
+        if "Unauthenticated" in asked.stderr:
+            advice = "set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token of the cluster"
+            raise BadRun(f"the cluster at {address!a} wants another token", advice)
         if asked.returncode:
             raise BadRun(f"cannot join the cluster at {address!a}: {_last(asked.stderr)}", advice)
         try:
