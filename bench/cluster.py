@@ -76,7 +76,8 @@ def measured(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[str
         driver = subprocess.Popen(command, stdout=said, stderr=said)
         while driver.poll() is None:
             now = below(driver.pid)
-            seen |= now
+            for pid, process in now.items():  # one that has ended has no memory any more
+                seen[pid] = process._replace(peak=max(process.peak, seen[pid].peak if pid in seen else 0))
             workers = [pid for pid, process in now.items() if process.name == WORKER]
             if kill_at is not None and not killed and workers and rows_so_far(run) > kill_at:
                 os.kill(workers[0], signal.SIGKILL)

@@ -46,6 +46,7 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, hom
     part = home / "run" / "shards" / "000000.part"
     while driver.poll() is None and (not part.exists() or part.stat().st_size < 100_000):
         time.sleep(0.01)
+    assert driver.poll() is None, "Ray did not start, or the run ended before a worker could be killed"
     below = list(children(driver.pid))
     workers = [pid for pid, name in below if name.startswith("ray::Hand")]
     assert len(workers) == 2
