@@ -34,7 +34,7 @@ def row(number: int, headline: str | None, *findings: dict[str, Any], **said: An
         "taxonomy": {"hot": {"safel": ["human-fire"]}, "wet": {"safel": ["human-slip"]}},
         "headline": headline, "exit_code": {"SAFE": 0, None: 2}.get(headline, 1),
         "executable": "NONE" if headline == "INVALID" else "ALL", "safe": "ALL" if headline == "SAFE" else "NONE",
-        "findings": list(findings), "diagnostics": [], "inputs": [], "plan": f"{number}.plan",
+        "findings": list(findings), "suppressed": 0, "diagnostics": [], "inputs": [], "plan": f"{number}.plan",
     }  # fmt: skip
     return {**own, **said}
 

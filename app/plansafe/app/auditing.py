@@ -36,7 +36,7 @@ def audit_plans(
     """Audit plans and print the reports; with ``fix`` or ``diff``, their repairs. The exit code of the whole."""
     # Millions of small tuples, hardly any cycles: the default would spend a third of the time on looking.
     gc.set_threshold(1_000_000, 50, 100)
-    problem = usage_problem(settings)
+    problem = usage_problem(settings) or _table(plans)
     if problem is not None:
         return complain(problem)
     settings = with_folders(settings._replace(hashes=form == "json"), plans)
@@ -105,6 +105,16 @@ def audit_plans(
         return written(output, work, kept)
     finally:
         progress.clear()
+
+
+def _table(plans: list[str]) -> Diagnostic | None:
+    """Why a table of plans is no plan."""
+    named = next((path for path in plans if path.lower().endswith((".jsonl", ".ndjson", ".csv"))), None)
+    if named is None or not os.path.isfile(named):
+        return None
+    return Diagnostic(
+        SC.BAD_OPTION, f"{named} is a table of plans", help="--run FOLDER judges its rows (docs/batches.md)"
+    )
 
 
 def _unusable(settings: Settings, repairs: bool, anew: str | None, output: str | None) -> Diagnostic | None:

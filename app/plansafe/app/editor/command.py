@@ -38,7 +38,7 @@ def _serve() -> int:
     except ModuleNotFoundError as error:
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where it is missing alone
 
-        advice = f"pip install 'plansafe[lsp]', or from a clone: {how_to_install('lsp')}"
+        advice = how_to_install("lsp")
         return complain(Diagnostic(SC.BAD_OPTION, f"the language server needs the package {error.name}", help=advice))
     from plansafe.app.editor.server import make_server  # noqa: PLC0415 - needs the optional package
     from plansafe.app.render import version  # noqa: PLC0415

@@ -83,6 +83,8 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             why = (error.strerror if isinstance(error, OSError) else None) or str(error)
             message = f"cannot read the list of plans{name}: {why.lower()}"
             raise BadRun(message, "name .jsonl or .csv files that can be read") from None
+        if not items.judged:
+            raise BadRun(f"there is no plan to judge: {items.why}", "name plans, folders of plans, or tables of them")
         manifest = _manifest(plans, settings, batch, items)
         before = read_run(batch.folder) if batch.resume else None
         if before is not None:

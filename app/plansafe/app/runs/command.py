@@ -168,6 +168,11 @@ def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout
         if not run.complete:
             remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are counted",))
     filters = [_filter(text) for text in only or ()]
+    _known(runs, [*[one.column for one in filters], *([asked.group] if asked.group is not None else [])])
+
+    by = asked.by
+    if by is not None and by not in (*OF_FINDINGS, "plan", "where"):
+        _known(runs, [by])
 
     def rows() -> Iterator[dict[str, Any]]:
         return _rows(runs, filters)
@@ -178,7 +183,8 @@ def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout
         return
     table = _table(rows(), asked)
     if not table.rows:
-        remark((f"nothing to count: no plan has {asked.by or 'any finding'}",))
+        what = asked.by if asked.by is not None and asked.by != "plan" else "any finding"
+        remark((f"nothing to count: no plan has {what}" if filters == [] else "nothing to count: no plan is left",))
     if asked.plot is None:
         _print(laid_out(table, form.value), output)
         return
@@ -221,20 +227,21 @@ def _table(rows: Iterator[dict[str, Any]], asked: _Asked) -> Table:
         return tables.by_findings(rows, by, group, reading.value)
     if group is not None:
         raise _Refused("--group goes with what findings are counted by", f"--by {', '.join(OF_FINDINGS)}")
-    return tables.by_plans(_with_column(rows, by), by, reading.value)
+    return tables.by_plans(rows, by, reading.value)
 
 
-def _with_column(rows: Iterator[dict[str, Any]], by: str) -> Iterator[dict[str, Any]]:
-    """The rows; a column that no plan has is a mistake."""
+def _known(runs: list[Run], columns: list[str]) -> None:
+    """A column that no plan has is a mistake."""
+    missing = [name for name in columns if name not in OF_PLANS]
     there: dict[str, None] = {}
-    found = by in OF_PLANS
-    for row in rows:
-        found = found or by in row["columns"]
-        if not found and len(there) < 50:
+    for row in _rows(runs, []) if missing else ():
+        missing = [name for name in missing if name not in row["columns"]]
+        if not missing:
+            return
+        if len(there) < _SHOWN:
             there.update(dict.fromkeys(row["columns"]))
-        yield row
-    if not found:
-        raise _Refused(f"no plan has a column {by!a}", f"columns: {', '.join(there) or 'none'}")
+    if missing:
+        raise _Refused(f"no plan has a column {missing[0]!a}", f"columns: {', '.join(there) or 'none'}")
 
 
 def _rows(runs: list[Run], filters: list[Where]) -> Iterator[dict[str, Any]]:

@@ -51,6 +51,8 @@ class Folder:
         self.manifest = manifest
         self.done = 0
         self.inputs: dict[str, str] = {}
+        if not isinstance(manifest.get("shard"), int) or manifest["shard"] < 1:
+            raise BadRun(f"{path} was begun by another version", "begin a new run")
         self._size: int = manifest["shard"]
         self._shards = os.path.join(path, SHARDS)
         self._parts: dict[int, _Part] = {}

@@ -62,6 +62,10 @@ class Items:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         self._starts, self._tasks = Numbers(), Numbers()
         self._digest = hashlib.sha256()
+        self.judged = 0
+        """How many of them are there to be judged."""
+        self.why = "nothing was named"
+        """Why the last of the others is not."""
 
     def __enter__(self) -> Items:
         return self
@@ -81,6 +85,12 @@ class Items:
     def add(self, item: Item) -> None:
         """Put a plan at the end."""
         line = json.dumps(item).encode() + b"\n"
+        wrong = item.wrong
+        if wrong is None and item.text is None and (item.path is None or not _is_file(item.path)):
+            wrong = "there is none"
+        self.judged += wrong is None
+        if wrong is not None:
+            self.why = f"{item.name}: {wrong}"
         self._starts.append(self._file.tell())
         self._file.write(line)
         self._digest.update(line)
@@ -105,10 +115,17 @@ class Items:
 def listed(paths: Iterable[str], settings: Settings, id_column: str | None, plan_column: str | None) -> Iterator[Item]:
     """The plans that paths stand for, in order: files, plans in folders, rows of tables (``.jsonl``, ``.csv``)."""
     number = 0
+    paths = list(paths)
+    tables = _tables(paths)
     for path in paths:
         if is_table(path) and not os.path.isdir(path):
+            first = number
             for line, row in rows(path):
-                yield _of_row(number, path, line, row, settings, id_column, plan_column)
+                item = _of_row(number, path, line, row, settings, id_column, plan_column)
+                yield item if path not in tables else _of_table(item, tables[path])
+                number += 1
+            if number == first:
+                yield Item(number, path, None, path, None, {}, (), "the table has no rows")
                 number += 1
             continue
         for plan in expand([path], settings):
@@ -116,6 +133,24 @@ def listed(paths: Iterable[str], settings: Settings, id_column: str | None, plan
             files, wrong = _files(settings, {"stem": plan_stem(plan)})
             yield Item(number, plan, plan, plan, None, columns, files, wrong)
             number += 1
+
+
+def _tables(paths: list[str]) -> dict[str, str]:
+    """What each table is called where there are several: its name, or its path where two have one name."""
+    found = list(dict.fromkeys([path for path in paths if is_table(path)]))
+    names = [plan_stem(path) for path in found]
+    return {} if len(found) < 2 else {p: n if names.count(n) == 1 else p for p, n in zip(found, names, strict=True)}
+
+
+def _of_table(item: Item, table: str) -> Item:
+    """A plan of one of several tables, which may all count from 1: the id says which, and so does a column."""
+    named = item.id if item.id == item.name else f"{table}/{item.id}"
+    return item._replace(id=named, columns={"table": table, **item.columns})
+
+
+def _is_file(path: str) -> bool:
+    """Whether there is something to read: a file, a pipe, standard input."""
+    return path == "-" or (os.path.exists(path) and not os.path.isdir(path))
 
 
 def _of_row(

@@ -74,7 +74,8 @@ def _csv(table: Table) -> str:
 
 
 def _plain(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    text = visible(text)  # as the table may be printed
+    return f"'{text}" if text != "-" and text[:1] in ("=", "+", "-", "@") else text
 
 
 def _latex(table: Table) -> str:

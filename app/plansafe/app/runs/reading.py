@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from plansafe.app.runs.shape import is_manifest, is_row
 from plansafe.app.shallow_json import loads
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -49,9 +51,16 @@ class Run(NamedTuple):
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows; of a run under way those that there are. Raises :class:`BadRun` at a row that is none."""
         if self.complete:
+            there = 0
             with _opened(os.path.join(self.path, RESULTS)) as file:
-                for line in lines(file):
-                    yield row_of(line, self.path)
+                for there, line in enumerate(lines(file), 1):
+                    row = row_of(line, self.path)
+                    if row["number"] != there - 1:
+                        raise BadRun(f"{self.path} is damaged: rows are lost, or out of order", "judge the plans again")
+                    yield row
+            if there != self.manifest["plans"]:
+                message = f"{self.path} is damaged: it has {there} rows for {self.manifest['plans']} plans"
+                raise BadRun(message, "judge the plans again")
             return
         seen = -1
         for shard, name, whole in shard_files(self.path):
@@ -98,10 +107,10 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         manifest = loads(data)
     except (ValueError, RecursionError):
         raise BadRun(f"{name} is no JSON") from None
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("complete"), bool):
-        raise BadRun(f"{name} is not the manifest of a run")
-    if manifest.get("version") != VERSION:
+    if isinstance(manifest, dict) and manifest.get("version", VERSION) != VERSION:
         raise BadRun(f"{name} is of version {manifest.get('version')!a}, not {VERSION}", "judge the plans again")
+    if not is_manifest(manifest):
+        raise BadRun(f"{name} is not the manifest of a run")
     return Run(folder, manifest)
 
 
@@ -127,13 +136,13 @@ def lines(file: IO[bytes]) -> Iterator[bytes]:
 
 def row_of(line: bytes, name: str) -> dict[str, Any]:
     """The row that a line holds. Raises :class:`BadRun`."""
-    try:
+    row: Any = None
+    with suppress(ValueError, RecursionError):
         row = loads(line) if line.endswith(b"\n") else None
-    except (ValueError, RecursionError):
-        row = None
-    if not isinstance(row, dict) or not isinstance(row.get("number"), int):
+    if not is_row(row):
         raise BadRun(f"{name} is damaged: a line of it is no row", "judge the plans again")
-    return row
+    whole: dict[str, Any] = row
+    return whole
 
 
 def _index(file: IO[bytes], name: str) -> Iterator[tuple[int, int]]:

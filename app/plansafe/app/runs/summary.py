@@ -74,7 +74,7 @@ class Summary:
         self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SLOWEST]
         if row["headline"] is None:
             wrong = next((d for d in row["diagnostics"] if d["severity"] == "error"), None)
-            reason = "no reason was given" if wrong is None else wrong["message"]
+            reason = "no reason was given" if wrong is None else wrong["message"].removeprefix(f"{row['plan']}: ")
             alike = reason if wrong is None else f"{wrong['code']} {reason.replace(row['plan'], '').split(': ')[0]}"
             if alike in self.unread or len(self.unread) < _KEPT:
                 self.unread[alike] += 1
@@ -95,7 +95,8 @@ class Summary:
     def text(self, run: Run | str) -> str:
         """The summary in words, as it stands at the end of a batch."""
         name = run if isinstance(run, str) else run.path
-        out = [f"{self.plans} plans in {brief(name)}, judged in {self.seconds:.1f} s of work"]
+        plans = "1 plan" if self.plans == 1 else f"{self.plans} plans"
+        out = [f"{plans} in {brief(name)}, judged in {self.seconds:.1f} s of work"]
         there = [headline for headline in _ORDER if self.headlines[headline]]
         out += [_line(headline, Rate(self.headlines[headline], self.plans)) for headline in there]
         judged = self.plans - self.headlines[_UNREAD]

@@ -1,0 +1,125 @@
+"""What a newcomer meets: names mistyped, tables that are empty, runs that are damaged, columns that are not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runs_house import SAFE, call, table
+from test_stats import ROWS, finding, row, write
+from test_stats import call as command
+
+from plansafe.app.checking import Settings
+from plansafe.app.pages.viewing import book_of
+from plansafe.app.runs import BadRun, read_run
+from plansafe.app.runs.items import listed
+from plansafe.app.runs.layout import laid_out
+from plansafe.app.runs.stats import Table
+from plansafe.app.runs.summary import Summary
+
+Spoils = Callable[[list[dict[str, Any]]], object]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda rows: rows.pop(),
+        lambda rows: rows.pop(1),
+        lambda rows: rows.append(rows[0]),
+        lambda rows: rows.insert(0, rows.pop()),
+        lambda rows: rows[1].pop("findings"),
+        lambda rows: rows[1].update(findings=3),
+        lambda rows: rows[1]["findings"].append({"rule": "hot"}),
+        lambda rows: rows[1]["findings"].append(finding("hot", targets=[[]])),
+        lambda rows: rows[1].update(columns={"model": ["a"]}),
+        lambda rows: rows[1].update(columns=None),
+        lambda rows: rows[1].update(taxonomy={"hot": 1}),
+        lambda rows: rows[1].update(seconds="a"),
+        lambda rows: rows[1].update(diagnostics=[{}]),
+        lambda rows: rows[1].update(inputs=[{"role": "scene"}]),
+        lambda rows: rows[1].update(rules=[{}]),
+        lambda rows: rows[1].update(number="1"),
+    ],
+)
+def test_a_damaged_run_is_never_counted_as_if_it_were_whole(tmp_path: Path, spoil: Spoils) -> None:
+    rows = [row(n, "UNSAFE", finding("hot")) for n in range(4)]
+    path = write(tmp_path / "run", rows)
+    assert Summary.of(read_run(path)).plans == 4
+    spoil(rows)
+    (tmp_path / "run" / "results.jsonl").write_text("".join([json.dumps(one) + "\n" for one in rows]))
+    with pytest.raises(BadRun, match="damaged"):
+        Summary.of(read_run(path))
+    with pytest.raises(BadRun, match="damaged"):
+        book_of(read_run(path))
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"plans": "x"}, {"plans": -1}, {"plans": 5, "settings": 3}, {"plans": 5, "complete": 1}]
+)
+def test_a_manifest_without_what_is_read_is_none(tmp_path: Path, said: dict[str, Any]) -> None:
+    path = write(tmp_path / "run", ROWS)
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps({"version": 1, "complete": True, **said}))
+    with pytest.raises(BadRun, match="is not the manifest of a run"):
+        read_run(path)
+
+
+def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
+    (home / "empty").mkdir()
+    (home / "empty.jsonl").touch()
+    (home / "head.csv").write_text("id,plan\n")
+    for wrong in ("nothing.plan", "empty", "empty.jsonl", "head.csv"):
+        done = call(home, wrong, "--run", "run")
+        assert (done.returncode, "there is no plan to judge" in done.stderr) == (2, True), wrong
+        assert not (home / "run").exists(), wrong
+    table(home / "plans.jsonl", 1)
+    assert call(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
+    assert [one["headline"] for one in read_run(home / "run").rows()] == ["SAFE", None]
+    plain = call(home, "plans.jsonl")
+    assert (plain.returncode, "--run FOLDER judges its rows" in plain.stderr) == (2, True)
+
+
+def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
+    for folder, name in (("a", "safe.jsonl"), ("a", "unsafe.csv"), ("b", "safe.jsonl")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        plan = SAFE[-1]
+        text = f'id,plan\n1,"{plan}"\n' if name.endswith("csv") else json.dumps({"id": 1, "plan": plan}) + "\n"
+        (tmp_path / folder / name).write_text(text)
+    a, b, c = (str(tmp_path / name) for name in ("a/safe.jsonl", "a/unsafe.csv", "b/safe.jsonl"))
+    settings = Settings(problem=f"{tmp_path}/{{stem}}.pddl")
+
+    def found(*paths: str) -> list[tuple[str, Any]]:
+        return [(item.id, item.columns.get("table")) for item in listed(paths, settings, None, None)]
+
+    assert found(a) == [("1", None)]
+    assert found(a, b) == [("safe/1", "safe"), ("unsafe/1", "unsafe")]
+    assert found(a, c) == [(f"{a}/1", a), (f"{c}/1", c)]
+    assert [item.files for item in listed([a, b], settings, None, None)] == [(("problem", f"{tmp_path}/1.pddl"),)] * 2
+
+
+@pytest.mark.parametrize(
+    "words", [("--where", "modell=m", "--by", "plan"), ("--group", "modell"), ("--by", "hazard", "--group", "modell")]
+)
+def test_a_column_that_no_plan_has_is_a_mistake(tmp_path: Path, words: tuple[str, ...]) -> None:
+    run = write(tmp_path / "run", ROWS)
+    done = command("stats", run, *words)
+    assert (done.returncode, "no plan has a column 'modell'" in done.stderr) == (2, True)
+    assert "model" in done.stderr.partition("columns:")[2]
+
+
+def test_reasons_are_told_apart_and_name_their_row_once() -> None:
+    def unread(number: int, why: str) -> dict[str, Any]:
+        said = [{"severity": "error", "code": "SC648", "message": f"t.jsonl:{number}: {why}"}]
+        return row(number, None, id=f"t.jsonl:{number}", plan=f"t.jsonl:{number}", diagnostics=said)
+
+    text = Summary.of([unread(1, "no JSON"), unread(2, "no JSON"), unread(3, "too long")]).text("run")
+    assert "  t.jsonl:1: no JSON, and 1 more like it\n" in text
+    assert "  t.jsonl:3: too long\n" in text
+    assert Summary.of([row(0, "SAFE")]).text("run").startswith("1 plan in run")
+
+
+def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:
+    text = laid_out(Table("t", ("name",), (("\x1b]0;title\x07",), ("-",), ("=1+1",), ("-1",))), "csv")
+    assert text.splitlines() == ["name", "\u241b]0;title\u2407", "-", "'=1+1", "'-1"]
