@@ -84,6 +84,6 @@ def test_a_row_of_a_run_is_a_report_with_more() -> None:
         row["properties"] = {**{key: row["properties"][key] for key in own}, **report["properties"]}
         row["required"] = [*own, *report["required"]]
         Path(SCHEMAS / "run-1.json").write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    assert own == ["id", "number", "columns", "seconds", "taxonomy", "kept"]
+    assert own == ["id", "number", "columns", "seconds", "taxonomy", "kept", "script"]
     assert {key: row["properties"][key] for key in report["properties"]} == report["properties"]
     assert row["required"] == [*own, *report["required"]]

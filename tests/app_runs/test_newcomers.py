@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from runs_house import SAFE, call, table
+from runs_house import command as run_command
 from test_stats import ROWS, finding, row, write
 from test_stats import call as command
 
@@ -118,6 +122,27 @@ def test_reasons_are_told_apart_and_name_their_row_once() -> None:
     assert "  t.jsonl:1: no JSON, and 1 more like it\n" in text
     assert "  t.jsonl:3: too long\n" in text
     assert Summary.of([row(0, "SAFE")]).text("run").startswith("1 plan in run")
+
+
+def test_who_interrupts_a_run_is_told_how_it_goes_on(home: Path) -> None:
+    table(home / "plans.jsonl", 20_000)
+    words = run_command(home, "plans.jsonl", "--run", "run")
+    started = subprocess.Popen(
+        words,
+        cwd=home,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+    )
+    part = home / "run" / "shards" / "000000.part"
+    for _ in range(1200):
+        if part.exists() and part.stat().st_size:
+            break
+        time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    said = started.communicate(timeout=120)[1]
+    assert started.returncode == 130
+    assert "of 20000 plans are judged: the same command with --resume run in place of --run goes on" in said
 
 
 def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:

@@ -19,6 +19,7 @@ from plansafe.app.runs import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = (("stove-attended", "fire"), ("no-wet-hands", "shock"), ("<b>bold</b>\u202e", "cut"))
+STEPS = ("go kitchen hall", "switch-on <b>hob</b>\u202e")
 
 
 def row(number: int) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def row(number: int) -> dict[str, Any]:
         "taxonomy": {rule: {"safel": ["Fire Hazard"]} for rule, _ in broken},
         "headline": "UNSAFE" if broken else "SAFE", "exit_code": bool(broken), "executable": "ALL", "goal": "ALL",
         "safe": "NONE" if broken else "ALL", "rules_checked": 3, "steps": 7 + number % 5, "findings": findings,
+        "script": [STEPS[step % 2] for step in range(7 + number % 5)] if number % 4 < 3 else [],
         "suppressed": 0, "diagnostics": [], "readings": [], "rules": [], "inputs": [],
         "decided": {"judge": "all", "min_severity": "low", "before": 0, "minor": 0},
         "engine": {"name": "explicit", "version": "0"},
@@ -177,6 +179,19 @@ def test_a_click_opens_the_plan_with_its_findings(page: Opened) -> None:
     text = page.text(".finding")
     assert "no-wet-hands" in text and "safel: Fire Hazard" in text and "?x = thing-1" in text
     assert "room\nhall" in page.text("dl.values")
+
+
+def test_a_plan_of_a_run_has_its_steps_with_findings_at_them(page: Opened) -> None:
+    page.page.evaluate("location.hash = 'plan=1'")
+    page.page.wait_for_selector("#steps .item.step")
+    assert page.count("#steps .item.step") == 10  # before, eight steps, the end
+    assert "go kitchen hall" in page.text("#steps .item.flagged") or "switch-on" in page.text("#steps .item.flagged")
+    assert "rule no-wet-hands is violated" in page.text(".inspector")
+    assert "change" not in page.text(".inspector")  # what it does not know it does not count
+    assert page.count("#steps .legend") == 0
+    assert "switch-on <b>hob</b>\\u202e" in page.text("#steps")
+    page.page.evaluate("location.hash = 'plan=3'")
+    page.page.wait_for_function("document.body.innerText.includes('keeps no steps of this plan')")
 
 
 def test_brackets_go_on_in_the_order_of_the_table(page: Opened) -> None:

@@ -102,7 +102,11 @@ def trimmed(report: dict[str, Any]) -> dict[str, Any]:
     """A report without what a page does not show: rules that had nothing to check, places in texts, hashes."""
     findings = [{key: value for key, value in one.items() if key not in _UNSHOWN} for one in report["findings"]]
     return {
-        **{key: value for key, value in report.items() if key not in ("worlds", "taxonomy", "kept", "columns", "home")},
+        **{
+            key: value
+            for key, value in report.items()
+            if key not in ("worlds", "taxonomy", "kept", "script", "columns", "home")
+        },
         "findings": findings,
         "rules": [rule for rule in report.get("rules", ()) if rule["instances"]],
         "inputs": [{key: one.get(key) for key in ("role", "path", "how")} for one in report.get("inputs", ())],

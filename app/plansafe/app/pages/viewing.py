@@ -14,6 +14,7 @@ from plansafe.app.runs.stats import TAXONOMIES
 
 MOST_PLANS = 200_000
 """Plans on one page; a browser holds no more rows in one piece."""
+_NO_STEPS = "The run keeps no steps of this plan: an audit of it with `--format html` shows them."
 
 
 def view(
@@ -74,9 +75,9 @@ def _detail(row: dict[str, Any]) -> dict[str, Any]:
     taxonomy = row["taxonomy"]
     findings = [{**finding, "taxonomy": _categories(taxonomy.get(finding["rule"], {}))} for finding in row["findings"]]
     columns = {**row["columns"], "seconds": round(row["seconds"], 4)}
-    note = "The run keeps findings, not steps: an audit of this plan with `--format html` shows them."
     report = {**row, "findings": findings}
-    return {"report": report, "timelines": [], "steps_note": note, "columns": columns}
+    script = row.get("script") or []
+    return {"report": report, "timelines": [], "script": script, "steps_note": _NO_STEPS, "columns": columns}
 
 
 def _categories(of: dict[str, list[str]]) -> list[str]:

@@ -15,7 +15,7 @@ from plansafe.app.checking import Settings
 from plansafe.app.progress import Progress
 from plansafe.app.render import version
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, standard_output
+from plansafe.app.running import complain, remark, standard_output
 from plansafe.app.runs.executor import Crew, Pool
 from plansafe.app.runs.folder import SHARD, Folder, unused
 from plansafe.app.runs.items import Item, Items, listed
@@ -96,7 +96,12 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             pool = stack.enter_context(Pool(_crew(settings, batch), batch.jobs, settings))
             # A folder is made when there is somebody who fills it.
             folder = folder or stack.enter_context(Folder.new(batch.folder, manifest))
-            _judge(items, batch, folder, pool)
+            try:
+                _judge(items, batch, folder, pool)
+            except KeyboardInterrupt:
+                said = f"{folder.done} of {len(items)} plans are judged: the same command with --resume {batch.folder}"
+                remark((f"{said} in place of --run goes on",))
+                raise
     run = read_run(batch.folder)
     summary = Summary.of(run)
     out = standard_output()

@@ -16,6 +16,7 @@ from plansafe.app.runs.items import Item, not_a_row
 from plansafe.app.service import Session
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.specs.taxonomy import RuleLike, load
 from plansafe.verifier.reporting.report import Report, unjudged
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 QUIET = frozenset(("kept", "never applied", "not applicable"))
 """Rules of which a row says no more than that they were kept, or nothing."""
+
+
+MOST_STEPS = 500
+"""Steps of a plan that its row keeps; of a longer plan it keeps none."""
 
 
 class Judged(NamedTuple):
@@ -53,10 +58,12 @@ class Judge:
         self._told: set[str] = set()
         self._new: dict[str, dict[str, Any]] = {}
         self._inputs: dict[str, str] = {}
+        self._script: list[str] = []
 
     def one(self, item: Item) -> Judged:
         """The row of a plan."""
         start = time.perf_counter()
+        self._script = []
         result = self._result(item)
         seconds = time.perf_counter() - start
         self._new, new = {}, self._new
@@ -74,6 +81,7 @@ class Judge:
 
     def died(self, item: Item, how: str) -> Judged:
         """The row of a plan with which the process that judged it ended."""
+        self._script = []
         advice = "it may take more memory than there is: --memory-limit makes that an answer"
         bug = Diagnostic(SC.INTERNAL_ERROR, f"the process that judged this plan ended {how}", help=advice)
         return Judged(item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {}, {})
@@ -107,7 +115,10 @@ class Judge:
                         "message": rule.message,
                         "taxonomy": categories(rule),
                     }
-        return self._session.audit(prepared)
+        result = self._session.audit(prepared)
+        if result.report.headline is not None:
+            self._script = script(prepared.plan)
+        return result
 
     def _row(self, item: Item, result: Result, seconds: float) -> bytes:
         head = {
@@ -117,8 +128,17 @@ class Judge:
             "seconds": round(seconds, 6),
             "taxonomy": _taxonomy(result.report),
             "kept": [rule.name for rule in result.report.rules if rule.status == "kept"],
+            "script": self._script,
         }
         return safe_line(f"{dumps(head)[:-1]},{self._renderer.object(result)[1:]}").encode()
+
+
+def script(plan: Source) -> list[str]:
+    """The steps of a plan in their order, to be looked at; none where times or orderings say another order."""
+    read = read_plan(plan)
+    if len(read.steps) > MOST_STEPS or read.ordering is not None or any([step.time is not None for step in read.steps]):
+        return []
+    return [" ".join(step.tokens) for step in read.steps]
 
 
 def _with_row(settings: Settings, name: str, text: str) -> Discovery:

@@ -31,6 +31,7 @@ def is_row(row: Any) -> bool:
         and all([_has(one, _DIAGNOSTIC) for one in row["diagnostics"]])
         and all([_has(one, _INPUT) for one in row["inputs"]])
         and all([isinstance(of, dict) and all(map(_names, of.values())) for of in row["taxonomy"].values()])
+        and _names(row.get("script", []))
         and isinstance(row.get("rules", []), list)
         and all([_has(rule, {"instances": int}) for rule in row.get("rules", ())])
     )

@@ -17,7 +17,7 @@ class Inspector {
     for (const [place, finding] of this.view.findingsAt(row)) {
       parts.push(h("p", null, press(prose(finding.message), () => this.view.chooseFinding(place), { class: "link" })));
     }
-    parts.push(h("h3", null, row.moment ? count(row.moment.changes.length, "change") : "Nothing happened"));
+    if (!line.bare) parts.push(h("h3", null, row.moment ? count(row.moment.changes.length, "change") : "Nothing happened"));
     if (row.moment && row.moment.changes.length) parts.push(this.changes(row.moment.changes));
     const said = row.letter === null ? [] : this.view.saidAt(row.letter);
     if (said.length) {

@@ -1,6 +1,21 @@
 // One plan: verdict, findings, steps, and why.
+const BARE = "A run keeps the steps and the findings. What each step changed, the causes and the repair are on the page of the one plan: safecheck PLAN --format html.";
+
+// The steps of a plan as a run keeps them: no changes are known, and no lanes.
+function bareLine({ report, script }) {
+  const missing = { source: "", time: null, duration: null, at: null, lasts: null };
+  const moment = (letter) => ({ letter, steps: letter ? [[letter, "start"]] : [], changes: [], time: null, at: null });
+  const stops = report.findings.filter((one) => one.rule === null && one.class === "inexecutable" && !one.at_end && one.step && one.step <= script.length);
+  return {
+    name: "", bare: true, initial: null, tracks: [], whole: true,
+    steps: script.map((text) => ({ text, ...missing })), moments: [...Array(script.length + 1).keys()].map(moment),
+    mishaps: stops.map((one) => ({ step: one.step, code: one.code, other: 0, detail: "", time: null, at: null })),
+  };
+}
+
 class PlanView {
   constructor(detail, place) {
+    if (detail.script && detail.script.length) detail = { ...detail, timelines: [bareLine(detail)] };
     this.detail = detail;
     this.place = place;
     this.report = detail.report;
@@ -155,7 +170,7 @@ class PlanView {
     const box = h("div", { class: timed ? "timed" : null }, lanes.shown.length ? head : null, this.list.node);
     box.style.setProperty("--lanes", `${lanes.width}px`);
     const cutOff = line.whole ? null : h("p", { class: "soft" }, "A limit was reached: what comes later is not shown.");
-    refill(this.stepsPlace, switching, h("div", { class: "columns" }, h("div", null, h("div", { class: "row" }, timelineLegend(), more), box, cutOff), this.inspector.node));
+    refill(this.stepsPlace, switching, h("div", { class: "columns" }, h("div", null, line.bare ? h("p", { class: "soft" }, BARE) : h("div", { class: "row" }, timelineLegend(), more), box, cutOff), this.inspector.node));
     this.list.draw();
   }
 
