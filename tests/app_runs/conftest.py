@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def ray_is_there() -> Iterator[None]:
-    """Skips where Ray is not installed: it has an environment of its own, and ``make ray-test``.
+    """Skips where Ray is not installed (it has an environment of its own, and ``make ray-test``) or does not start.
 
     Ray reads how one is known to a cluster when it is imported, so that this is said before any test imports it.
     """
@@ -40,7 +40,23 @@ def ray_is_there() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "token")
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        if not any(starts() for _ in range(3)):
+            pytest.skip("Ray by itself, without a line of ours, starts no process here")
         yield
+
+
+def starts() -> bool:
+    """Whether a plain Ray of one worker computes something on this machine, in bounded time."""
+    script = """if True:
+        import ray
+        ray.init(address="local", num_cpus=1, include_dashboard=False, object_store_memory=100 << 20)
+        assert ray.get(ray.remote(lambda: 7).remote()) == 7
+    """
+    try:
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 @pytest.fixture(scope="session")
