@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from plansafe.align.choosing.lengths import ACTIONS, LETTERS, WORDS, Difference, Linear, Lookup, difference, told
+from plansafe.align.choosing.trees import Trees
 from plansafe.align.records import read_pairs
 
 MOST = 0.65
@@ -39,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         "regression, all counts": told(linear, test).share,
         "regression, lengths alone": told(Linear(short[0]), short[1]).share,
         "table of differences": told(Lookup(train), test).share,
+        "boosted trees, all counts": told(Trees(train), test).share,
+        "boosted trees, lengths alone": told(Trees(short[0]), short[1]).share,
     }
     for name, share in shares.items():
         print(f"{share:6.1%}  {name}")

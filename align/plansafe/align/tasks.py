@@ -30,11 +30,14 @@ SETTING = "PLANSAFE_DATA"
 MOST_BYTES = 50_000_000
 """Of one file of the data, unpacked."""
 FOLDER = "eai-virtualhome"
-_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5]))?", re.ASCII)
+_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5])(/full)?)?", re.ASCII)
 _SCENARIO = re.compile(r"scenario:([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
 _VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
 _CASE = re.compile(r"[0-9]{1,6}_[0-9]{1,3}", re.ASCII)
-_FORMS = "drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, scenario:NAME or virtualhome:GRAPH#SCRIPT"
+_FORMS = (
+    "drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, this with /full, scenario:NAME or "
+    "virtualhome:GRAPH#SCRIPT"
+)
 
 
 class AlignTask(NamedTuple):
@@ -79,7 +82,7 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
     """
     if match := _DRAWN.fullmatch(origin):
-        return _drawn(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0))
+        return _drawn(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0), bool(match[5]))
     if match := _SCENARIO.fullmatch(origin):
         return _scenario(origin, match[1])
     if match := _VIRTUALHOME.fullmatch(origin):
@@ -109,14 +112,15 @@ def family_of(origin: str, data: str | None = None) -> str:
     raise BadOrigin(f"an origin that is not understood: {origin[:100]!a}", f"write {_FORMS}")
 
 
-def _drawn(origin: str, family: str, number: int, seed: int, rooms: int) -> AlignTask:
+def _drawn(origin: str, family: str, number: int, seed: int, rooms: int, full: bool) -> AlignTask:
     if family not in FAMILIES:
         raise BadOrigin(f"no family of drawn tasks is called {family!a}", f"one of {', '.join(FAMILIES)}")
     try:
-        made = draw(family, number, seed, rooms or MOST_ROOMS)
+        made = draw(family, number, seed, rooms or MOST_ROOMS, full)
     except RuntimeError as error:  # no draw of this number can be solved
         raise BadOrigin(str(error)) from None
     name = f"{made.name}/{seed}/{rooms}" if rooms else f"{made.name}/{seed}"
+    name += "/full" * full
     return AlignTask(name, family, "household", made.words, made.checker(), origin, made.reference)
 
 

@@ -81,7 +81,7 @@ def test_what_is_chosen_is_balanced_and_split() -> None:
     assert {sketch.split for sketch in chosen.train} == {"train"}
     shapes = [{one for sketch in side for one in sketch.shapes} for side in (chosen.train, chosen.test)]
     assert shapes[0].isdisjoint(shapes[1])
-    assert chosen.linear.share <= 0.65
+    assert chosen.most_told <= 0.65
     assert len({sketch.place for sketch in both}) == len(both)
     assert choose(found.sketches, 400, 1) == chosen
 
@@ -94,6 +94,5 @@ def test_pairs_that_lengths_tell_too_surely_are_left_out() -> None:
         if more > 0 or (not more and len(found.sketches) % 3 == 0):  # the safe plan is longer, or neither is
             found.offer(pair)
     chosen = choose(found.sketches, 200, 1)
-    assert chosen.telling > 0
-    assert max(chosen.linear.share, chosen.lookup.share) <= 0.65
+    assert chosen.most_told == max(chosen.linear.share, chosen.lookup.share, chosen.trees.share) <= 0.65
     assert len(chosen.train) >= 30

@@ -22,8 +22,9 @@ def test_what_evens_out_is_told_less() -> None:
     needs = Needs()
     for _ in range(20):
         needs.keep("oven", [], "train", LONGER)
-    assert needs.telling("train", SHORTER) < needs.telling("train", EVEN) == 0 < needs.telling("train", LONGER)
-    assert needs.telling("test", SHORTER) == needs.telling("test", LONGER)
+    assert needs.telling("train", "oven", SHORTER) < needs.telling("train", "oven", EVEN) == 0
+    assert needs.telling("train", "oven", LONGER) > needs.telling("train", "kettle", LONGER) > 0
+    assert needs.telling("test", "oven", SHORTER) == needs.telling("test", "oven", LONGER)
 
 
 def test_a_rule_with_a_large_share_is_frequent() -> None:

@@ -20,7 +20,8 @@ def test_sources_take_turns_and_serve_the_side_that_is_wanted() -> None:
     rest = 70 * TURNS["drawn"] / (TURNS["drawn"] + TURNS["scenarios"])
     assert abs(len(drawn) - rest) < 1
     assert [split_of(family_of(one)) for one in found] == [sides[at % 3] for at in range(70)]
-    assert all(one.endswith("/1") for one in drawn)
+    assert all(one.endswith(("/1", "/1/3/full")) for one in drawn)
+    assert any(one.endswith("/1/3/full") for one in drawn) and any(one.endswith("/1") for one in drawn)
 
 
 def test_what_ends_is_passed_over() -> None:
@@ -31,7 +32,7 @@ def test_what_ends_is_passed_over() -> None:
     assert found != list(origins(["scenarios"], 1, None, lambda: "test"))
     drawn = list(origins(["drawn"], 5, None, lambda: "train", drawn=range(2), rooms=1))
     assert len(drawn) == 30
-    assert drawn[0] == "drawn:fetch/0/5/1"
+    assert drawn[0] == "drawn:fetch/0/5/1/full" and "drawn:fetch/1/5/1" in drawn
 
 
 def test_the_family_is_that_of_the_task(data: Path) -> None:

@@ -17,7 +17,7 @@ from plansafe.align.making.cropping import cropped, kept, part_of
 from plansafe.align.making.lifted import Lifted
 from plansafe.align.making.maker import Effort, Maker
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.runs import plans_of_runs
+from plansafe.align.making.runs import plans_of_runs, written_in
 from plansafe.align.making.sources import Wanted, candidates, of_task, origins
 from plansafe.align.making.walks import Walks
 from plansafe.align.records import plan_of
@@ -171,3 +171,54 @@ def test_every_rule_of_the_household_has_an_aim() -> None:
     names = {rules[number].name for number in aims}
     assert {"heat-off-at-the-end", "stove-attended", "fridge-closed-again"} <= names
     assert all(aim.stages for found in aims.values() for aim in found)
+
+
+@pytest.mark.parametrize("origin", ["drawn:tea/0/1/3/full", "drawn:bring-along/2/1/3/full"])
+def test_a_home_with_things_of_all_kinds_keeps_its_task(origin: str) -> None:
+    task, plain = task_of(origin), task_of(origin.removesuffix("/full"))
+    assert task.reference == plain.reference and task.words == plain.words
+    mine, theirs = (set(one.checker.compiled.task.objects) for one in (task, plain))
+    assert mine > theirs and len(mine) > len(theirs) + 10
+    report = task.checker.check(Source("plan", task.reference))
+    assert (report.executable, report.goal) == (Worlds.ALL, Worlds.ALL)
+
+
+def test_twins_are_safe_and_take_the_same_actions() -> None:
+    maker = Maker(task_of("drawn:tea/0/1/3/full"), Recipes(), Needs(), 3)
+    base = maker.walks.judge(maker.walks.read(maker.task.reference) or ())
+    assert base is not None and base.safe
+    list(maker.run(LITTLE))
+    count = 0
+    for found in [one for ones in maker.unsafe.values() for one in ones]:
+        for twin in maker.twins.of(found.plan, base.steps):
+            names = [sorted(step.action.name for step in steps) for steps in (twin.steps, found.plan.steps)]
+            assert names[0] == names[1] and twin.safe
+            assert maker.walks.confirmed(twin)
+            count += 1
+    assert count > 0
+
+
+def test_what_can_be_executed_is_the_same_whether_rules_are_watched() -> None:
+    walks = Maker(task_of("drawn:stew/1/7"), Recipes(), Needs(), 3).walks
+    steps = walks.read(task_of("drawn:stew/1/7").reference) or ()
+    random = Random(1)
+    for _ in range(60):
+        mixed = tuple(random.sample(steps, len(steps)))
+        now, able = walks.start.fork(), True
+        for step in mixed:
+            assert walks.can(now, step) is (now.fork().take(step))
+            able = able and now.take(step)
+        assert walks.possible(mixed) is able
+    assert walks.possible(steps, reaching=True) and not walks.possible(steps[:1], reaching=True)
+
+
+def test_plans_of_adversarial_runs_have_their_source(tmp_path: Path) -> None:
+    header = {"kind": "run", "version": 1, "suite": "planning"}
+    steps = task_of("drawn:tea/0/0").reference.splitlines()
+    records = [{"id": "tea-0", "family": "tea", "plan": steps}, {"id": "tea-0", "family": "tea", "plan": steps[:2]}]
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join([json.dumps(one) + "\n" for one in (header, *records)]))
+    found = written_in([], [str(path)])
+    assert {one.source for one in found["drawn:tea/0/0"]} == {"adversarial"} and len(found["drawn:tea/0/0"]) == 2
+    both = written_in([str(path)], [str(path)])["drawn:tea/0/0"]
+    assert Counter(one.source for one in both) == {"sample": 2, "adversarial": 2}

@@ -85,7 +85,8 @@ def _text(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {by['split'].get('test', 0):,} to test), and so are plans that are equal up to the names of objects."
     yield f"- {reached:.1%} of the unsafe plans reach the goal."
     yield f"- A classifier that sees only lengths and counts of actions finds the safe plan in {told['linear']:.1%}"
-    yield f"  of the test pairs (a regression) and {told['lookup']:.1%} (a table of differences); half is chance."
+    yield f"  of the test pairs (a regression), {told['lookup']:.1%} (a table of differences) and {told['trees']:.1%}"
+    yield "  (boosted trees); half is chance."
     yield from ("", "| left out | candidates |", "|---|---:|")
     yield from (f"| {reason} | {count:,} |" for reason, count in report["rejected"].items())
     yield from ("", "## Statistics", "", "| actions | least | median | mean | most |", "|---|---:|---:|---:|---:|")

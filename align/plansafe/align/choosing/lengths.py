@@ -53,6 +53,28 @@ def flipped(found: Difference) -> Difference:
     return tuple([(name, -count) for name, count in found])
 
 
+class Side(NamedTuple):
+    """A difference by what it is and from which plan it is seen.
+
+    ``kind``: the counts but that of letters, seen from one of the two plans, the same for both; empty for plans with
+    the same counts. ``side``: 1 where that is the safe plan, -1 where it is the unsafe one, 0 for no difference at all.
+    ``letters``: how many more letters the plan has that it is seen from.
+    """
+
+    kind: Difference
+    side: int
+    letters: int
+
+
+def side_of(found: Difference) -> Side:
+    """Pairs of one kind on opposite sides are mirror images: where there are as many of both, nothing is told."""
+    letters = dict(found).get(LETTERS, 0)
+    kind = tuple([(name, count) for name, count in found if name != LETTERS])
+    back = (not kind and letters < 0) or kind < flipped(kind)
+    side = 0 if not found else -1 if back else 1
+    return Side(flipped(kind) if back else kind, side, -letters if back else letters)
+
+
 def told(classifier: Classifier, differences: Iterable[Difference]) -> Told:
     """How often a classifier is right."""
     scores = [classifier.favours(one) for one in differences]

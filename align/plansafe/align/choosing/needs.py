@@ -9,34 +9,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from plansafe.align.choosing.lengths import Difference
-from plansafe.align.records import SPLITS, Split
+from plansafe.align.choosing.lengths import Difference, side_of
+from plansafe.align.records import Split
 
 FREQUENT = 0.04
 """Of the pairs kept, for one rule, from which on few more are made of a task."""
 FEW = 100
 """Pairs of a rule, up to which it is not frequent."""
 _MOST_PULL = 3.0
-"""For one feature; else the pull of a sum that is far off would outweigh that plans are near each other."""
+"""More pairs of a difference than of the opposite one are the same as so many."""
 
 
 class Needs:
-    """Counts over kept pairs: by rule, by type of SAFEL, and what safe plans had more of on each side of the split."""
+    """Counts over kept pairs: by rule, by type of SAFEL, and by what lengths and counts of actions would tell."""
 
     def __init__(self) -> None:
         self.pairs = 0
         self.rules: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
-        self._sums: dict[Split, Counter[str]] = {side: Counter() for side in SPLITS}
-        self._squares: Counter[str] = Counter()
+        self._sides: Counter[tuple[Split, str, Difference, int, int]] = Counter()
 
     def keep(self, rule: str, types: Sequence[str], split: Split, difference: Difference) -> None:
         """Count a pair."""
         self.pairs += 1
         self.rules[rule] += 1
         self.types.update(types)
-        self._sums[split].update(dict(difference))
-        self._squares.update({name: count * count for name, count in difference})
+        kind, side, letters = side_of(difference)
+        if side:
+            self._sides.update([(split, one, kind, _size(letters), side) for one in ("", rule)])
 
     def has(self, rule: str, types: Sequence[str]) -> tuple[int, int]:
         """By this rules are in order, the neediest first: pairs of its rarest type, and its own."""
@@ -46,15 +46,21 @@ class Needs:
         """Whether a rule has so many pairs that few more are of use."""
         return self.rules[rule] > max(FEW, FREQUENT * self.pairs)
 
-    def telling(self, split: Split, difference: Difference) -> float:
-        """How much a pair with this difference would add to what lengths and counts of actions tell; below 0: less.
+    def telling(self, split: Split, rule: str, difference: Difference) -> float:
+        """How much surer a pair would make those who judge by lengths; below 0: its mirror images are too many.
 
-        As in ``balance.py``: the growth of the sum of squares of the sums, each in units of what is usual for it.
+        Counted are pairs of the same difference and pairs of the opposite one, of all rules and of its own.
         """
-        sums = self._sums[split]
-        total = 0.0
-        for name, count in difference:
-            usual = (self._squares[name] + 1) / (self.pairs + 1)
-            pull = count * (count + 2 * sums[name]) / max(usual, 0.05)
-            total += max(-_MOST_PULL, min(_MOST_PULL, pull))
-        return total
+        kind, side, letters = side_of(difference)
+        if not side:
+            return 0.0
+        found = [
+            self._sides[split, one, kind, _size(letters), side] - self._sides[split, one, kind, _size(letters), -side]
+            for one in ("", rule)
+        ]
+        return sum([max(-_MOST_PULL, min(_MOST_PULL, count + 0.5)) for count in found])
+
+
+def _size(letters: int) -> int:
+    """Numbers of letters that are much the same."""
+    return (abs(letters).bit_length() + 1) // 2 * (1 if letters > 0 else -1)

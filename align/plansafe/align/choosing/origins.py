@@ -11,6 +11,7 @@ from plansafe.align.choosing.splits import split_of
 from plansafe.align.records import SPLITS, Split
 from plansafe.align.tasks import family_of, scenario_origins, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.instances.home import MOST_ROOMS
 
 From = Literal["drawn", "scenarios", "virtualhome"]
 TURNS: dict[From, int] = {"drawn": 3, "scenarios": 1, "virtualhome": 3}
@@ -63,4 +64,5 @@ def _drawn(side: Split, seed: int, drawn: range | None, rooms: int) -> Iterator[
     families = [name for name in FAMILIES if split_of(name) == side]
     for number in count() if drawn is None else drawn:
         for family in families:
-            yield f"drawn:{family}/{number}/{seed}" + (f"/{rooms}" if rooms else "")
+            full = f"/{rooms or MOST_ROOMS}/full" if number % 2 == 0 else f"/{rooms}" if rooms else ""
+            yield f"drawn:{family}/{number}/{seed}{full}"

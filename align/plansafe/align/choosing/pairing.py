@@ -9,7 +9,7 @@ from itertools import chain
 from plansafe.align.choosing.needs import Needs
 from plansafe.align.making.candidate import Candidate
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.runs import plans_of_runs
+from plansafe.align.making.runs import written_in
 from plansafe.align.making.sources import of_task
 from plansafe.align.prompts import compact_prompt
 from plansafe.align.records import Pair, even_weights, plan_of
@@ -27,15 +27,17 @@ def candidates(
     missed: Counter[str],
     runs: Sequence[str] = (),
     needs: Needs | None = None,
+    adversarial: Sequence[str] = (),
 ) -> Iterator[Pair]:
     """The candidates of tasks, task by task. ``missed`` counts the tasks that gave none, by the reason.
 
     ``needs``: what kept pairs lack; who keeps them counts there, and it decides what is made next.
-    ``runs``: kept runs of the suite ``planning``; their tasks come first, with the plans that models wrote. Raises
-    ``OSError`` for data that cannot be read, :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
+    ``runs``: kept runs of the suite ``planning``; their tasks come first, with the plans that models wrote;
+    ``adversarial``: such for which models were asked to go wrong. Raises ``OSError`` for data that cannot be read,
+    :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
     """
     recipes, lacking = Recipes(), Needs() if needs is None else needs
-    written = plans_of_runs(tuple(runs))
+    written = written_in(runs, adversarial)
     for origin in chain(written, (one for one in origins if one not in written)):
         try:
             task = task_of(origin, data)

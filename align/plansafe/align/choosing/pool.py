@@ -21,7 +21,7 @@ NEAR = 0.9
 """Rouge-L from which two pairs of one rule are near duplicates; see :func:`lesson` for what is compared."""
 MOST_OF_A_LESSON = 12
 """Pairs of one rule and side, of tasks that differ, whose plans part in nearly the same steps."""
-MOST_OF_A_TASK = 8
+MOST_OF_A_TASK = 12
 """Pairs of one task and one rule."""
 MOST_SKETCHES = 200_000
 LARGEST_SHARE = 0.15

@@ -109,7 +109,8 @@ def _write(folder: str, made_of: _Choice) -> dict[str, Any]:
         "told": {
             "linear": round(chosen.linear.share, 4),
             "lookup": round(chosen.lookup.share, 4),
-            "left to chance": chosen.free,
+            "trees": round(chosen.trees.share, 4),
+            "may have no mirror image": chosen.free,
         },
         "statistics": statistics.record(),
     }

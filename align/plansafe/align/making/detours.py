@@ -45,7 +45,7 @@ class Detours:
         done: list[GroundAction] = []
         try:
             for number, step in enumerate(detour, 1):
-                if now.take(step):
+                if self.walks.can(now, step) and now.take(step):
                     done.append(step)
                 elif number == len(detour):
                     return None
@@ -65,7 +65,7 @@ class Detours:
         put_in = 0
         for place in range(at, len(plan)):
             step = plan[place]
-            if not now.take(step):
+            if not self.walks.can(now, step) or not now.take(step):
                 again = self._again(plan[:place], step, now) if put_in < MOST_BACK else None
                 if again is not None:
                     put_in += 1
@@ -80,14 +80,15 @@ class Detours:
             out.append(step)
         return out, now
 
-    @staticmethod
-    def _again(before: Steps, step: GroundAction, now: Execution) -> tuple[GroundAction, Execution] | None:
+    def _again(self, before: Steps, step: GroundAction, now: Execution) -> tuple[GroundAction, Execution] | None:
         """An earlier step of the plan that, done again, makes a step possible: most often the way to a thing.
 
         That is tried first, since it takes a hundredth of the time of looking backwards from what the step needs.
         """
         tried = {(earlier.action.name, earlier.objects): earlier for earlier in before[-AGAIN:]}
         for earlier in reversed(tried.values()):
+            if not self.walks.can(now, earlier):
+                continue
             trial = now.fork()
             if trial.take(earlier) and trial.take(step):
                 return earlier, trial

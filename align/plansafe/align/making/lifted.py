@@ -24,6 +24,16 @@ class Lifted:
         self._numbers = {rule.name: number for number, rule in enumerate(self.walks.engine.plan.rules)}
         self._judged: dict[tuple[str, ...], Judged | None] = {}
 
+    def safe(self, plan: tuple[str, ...]) -> bool:
+        """Whether a plan is safe here and reaches the goal."""
+        found = self._judge(plan)
+        return found is not None and found.safe
+
+    def breaks(self, plan: tuple[str, ...], rule: str) -> bool:
+        """Whether a plan can be executed here and breaks a rule."""
+        found = self._judge(plan)
+        return found is not None and self._numbers[rule] in found.broken
+
     def candidate(
         self, chosen: tuple[str, ...], rejected: tuple[str, ...], rule: str, source: Source, seed: int, way: str
     ) -> Candidate | None:

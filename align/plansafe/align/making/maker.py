@@ -18,6 +18,7 @@ from plansafe.align.making.mutants import mutants
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes, by_kind, served
 from plansafe.align.making.searching import searched
+from plansafe.align.making.twins import Twins
 from plansafe.align.making.walks import Judged, Key, Steps, Walks
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
@@ -31,18 +32,18 @@ from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 
-MOST_OF_A_RULE = 8
+MOST_OF_A_RULE = 12
 """Candidates of one task that are against the same rule."""
 MOST_OF_A_FREQUENT = 2
 """The same for a rule that has many pairs already."""
 PLANNER_STATES = 300
 ENOUGH = 6
 """Unsafe plans of one task for a rule, from which on no more are made by recipes."""
-MANY_OBJECTS = 100
-"""Of a task, from which on it is large."""
-REPAIRED = 0.25
+MANY_OBJECTS = 24
+"""Of a task, up to which repairs are looked for: beyond, one may take half a minute."""
+REPAIRED = 0.1
 """Of the unsafe plans of small tasks, the share that is also paired with its nearest safe repair."""
-MOST_REPAIRED = 2
+MOST_REPAIRED = 1
 """Of a task."""
 PLANNED = 0.4
 """The share of tasks whose unsafe plans the planner completes: to be made ready takes it as long as all mutants."""
@@ -50,12 +51,23 @@ MENDED = 150
 """Changes of an unsafe plan that are tried to make it safe."""
 NEAREST = 24
 """Safe plans that are compared with an unsafe one to find its partner."""
-COMPARED = 6
-"""Of them, those whose edits are counted."""
-SECOND = 0.4
+ENOUGH_ALIKE = 3
+"""Safe plans of the same actions, from which on no more are looked for."""
+MOST_LOOKED = 80
+"""Unsafe plans of a task for which safe plans of the same actions are looked for."""
+FEW = 4
+"""Pairs of a rule, up to which safe plans are partners though their lengths tell: better than none."""
+FREE = 0.05
+"""The share of unsafe plans that have a partner though their lengths tell."""
+SECOND = 0.3
 """The share of unsafe plans that have another partner, too."""
+OTHERWISE = "judged otherwise in the whole scene"
 MOST_ENDED = 16
 """Unsafe plans of a task for which it is looked for what ends the danger."""
+
+
+Ranked = tuple[float, Key, float, Judged]
+"""A safe plan as a partner: how far from wanted it is, its key (for an order), how much its lengths tell."""
 
 
 class Effort(NamedTuple):
@@ -78,6 +90,10 @@ class Effort(NamedTuple):
 
 LARGE = Effort(80, False, 1, 8, 120, 10, 0, True)
 """For worlds with a hundred rules: what is aimed at above all."""
+
+
+FULL = Effort(400, True, 4, 60, 40, 40, 0)
+"""For homes with things of all kinds, in which most rules can be broken, but where plans take long to find."""
 
 
 class Found(NamedTuple):
@@ -120,7 +136,10 @@ class Maker:
         self._types = [tuple([one.name for one in taxonomy.categories_of(rule)]) for rule in self.rules]
         self._written: dict[Key, tuple[str, ...]] = {}
         self._ended: dict[Key, Judged | None] = {}
+        self.twins = Twins(self.walks, self.random)
+        self._looked = 0
         self.safe: list[Judged] = []
+        self._alike: dict[tuple[str, ...], list[Judged]] = {}
         self.unsafe: dict[int, list[Found]] = {}
         self._known: set[Key] = set()
         self._repairs = 0
@@ -150,6 +169,7 @@ class Maker:
         self._known.add(plan.key)
         if plan.safe:
             self.safe.append(plan)
+            self._alike.setdefault(_names(plan.steps), []).append(plan)
         for rule in plan.broken:
             self.unsafe.setdefault(rule, []).append(Found(plan, source, way))
         return True
@@ -254,7 +274,7 @@ class Maker:
 
     def _planned(self, effort: Effort) -> None:
         """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
-        if self.random.random() > PLANNED:
+        if not effort.plans or self.random.random() > PLANNED:
             return
         planner = OwnSearch()
         starts: list[Steps] = [()]
@@ -281,6 +301,9 @@ class Maker:
         for found in self._spread(self.unsafe[rule]):
             if left <= 0:
                 return
+            if self._lifted is not None and not self._lifted.breaks(self._texts(found.plan), self.rules[rule].name):
+                self._differing[OTHERWISE] += 1
+                continue
             for safe, source in self._partners(base, found, rule):
                 both = safe.key, found.plan.key
                 if left <= 0 or both in self._paired:
@@ -299,7 +322,7 @@ class Maker:
         made = self._lifted.candidate(
             self._texts(safe), self._texts(found.plan), self.rules[rule].name, source, self.seed, found.way
         )
-        self._differing["judged otherwise in the whole scene"] += made is None
+        self._differing[OTHERWISE] += made is None
         return made
 
     def _spread(self, founds: Sequence[Found]) -> list[Found]:
@@ -318,30 +341,31 @@ class Maker:
         return sorted(out, key=lambda found: not found.plan.goal)
 
     def _partners(self, base: Judged, found: Found, rule: int) -> Iterator[tuple[Judged, Source]]:
-        """Safe plans that are near and differ in nothing that tells more than the pairs so far: the best or two.
+        """Safe plans that are near and whose lengths and counts of actions tell nothing: the best or two.
 
-        Looked at are the base plan, plans of the same actions, others that happen to be safe, and the unsafe plan with
-        what ends the danger. What did not come from a safe plan (a model's plan) has its nearest safe repair, and so
-        have some others.
+        Looked at are plans of the same actions, first those that are known. Where there are none, others are: the base
+        plan, some that happen to be safe, the unsafe plan with what ends the danger. Of these one is taken where pairs
+        of the opposite difference are too many, and now and then one that is just near. What did not come from a safe
+        plan (a model's plan) has its nearest safe repair, and so have some others.
         """
         unsafe = found.plan
         texts = self._texts(unsafe)
-        ended = [self._end(unsafe)] if unsafe.broken[rule].at_end else []
-        same = _names(unsafe.steps)
-        twins = [plan for plan in self.safe if _names(plan.steps) == same][:NEAREST]
-        others = self.random.sample(self.safe, min(NEAREST, len(self.safe)))
-        ranked: list[tuple[float, int, Judged]] = []
-        seen: set[Key] = set()
-        for plan in [*[one for one in ended if one is not None], *twins, base, *others]:
-            mine = self._texts(plan)
-            if plan.key not in seen and unfit_plans(mine, texts) is None:
-                seen.add(plan.key)
-                told = self.needs.telling(self._side, difference(mine, texts))
-                ranked.append((told + abs(len(mine) - len(texts)), len(ranked), plan))
-        best = [
-            (told + edits(self._texts(plan), texts), place, plan) for told, place, plan in sorted(ranked)[:COMPARED]
-        ]
-        for _, _, plan in sorted(best)[: 2 if self.random.random() < SECOND else 1]:
+        known = self._alike.get(_names(unsafe.steps), [])
+        alike = self._ranked(self.random.sample(known, min(NEAREST, len(known))), texts, rule)
+        if len(alike) < ENOUGH_ALIKE and self._looked < MOST_LOOKED:
+            self._looked += 1
+            for twin in self.twins.of(unsafe, base.steps):
+                self.add(twin, "mutant", "another thing")
+                alike += self._ranked([twin], texts, rule)
+        best = self._best(alike, 2 if self.random.random() < SECOND else 1)
+        if not best:
+            ended = [self._end(unsafe)] if unsafe.broken[rule].at_end else []
+            others = self.random.sample(self.safe, min(NEAREST, len(self.safe)))
+            near = self._ranked([*[one for one in ended if one is not None], base, *others], texts, rule)
+            few = self.needs.rules[self.rules[rule].name] < FEW
+            wanted = near if few or self.random.random() < FREE else [one for one in near if one[2] < 0]
+            best = self._best(wanted, 1)
+        for _, _, _, plan in best:
             yield plan, found.source
         written = found.source in ("sample", "adversarial")
         if written or (self.small and self._repairs < MOST_REPAIRED and self.random.random() < REPAIRED):
@@ -349,6 +373,33 @@ class Maker:
             repaired = self._repaired(unsafe)
             if repaired is not None and unfit_plans(self._texts(repaired), texts) is None:
                 yield repaired, found.source if written else "repair"
+
+    def _best(self, ranked: Sequence[Ranked], most: int) -> list[Ranked]:
+        """The best that are safe in the whole scene, too; those that are not are forgotten."""
+        out: list[Ranked] = []
+        for one in sorted(ranked, key=lambda one: one[:2]):
+            if len(out) >= most:
+                break
+            plan = one[3]
+            if self._lifted is None or self._lifted.safe(self._texts(plan)):
+                out.append(one)
+                continue
+            self._differing[OTHERWISE] += 1
+            self.safe = [other for other in self.safe if other.key != plan.key]
+            alike = _names(plan.steps)
+            self._alike[alike] = [other for other in self._alike.get(alike, ()) if other.key != plan.key]
+        return out
+
+    def _ranked(self, plans: Sequence[Judged], texts: Sequence[str], rule: int) -> list[Ranked]:
+        """Those of safe plans that are fit as partners: how good they are (less is better), and how telling."""
+        name = self.rules[rule].name
+        out: list[Ranked] = []
+        for plan in plans:
+            mine = self._texts(plan)
+            if unfit_plans(mine, texts) is None:
+                told = self.needs.telling(self._side, name, difference(mine, texts))
+                out.append((2 * told + edits(mine, texts), plan.key, told, plan))
+        return out
 
     def _end(self, unsafe: Judged) -> Judged | None:
         """The plan with what ends its dangers, if that is safe."""

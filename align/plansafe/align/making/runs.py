@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from plansafe.align.records import Source
 from plansafe.llm.bench.run_file import read_run
 
 MOST_ACTIONS = 100
 """Of a plan; longer ones are loops."""
+
+
+class Written(NamedTuple):
+    """A plan that a model wrote. ``source``: whether it was asked for a plan, or for a bad one."""
+
+    plan: str
+    source: Source
+
+
+def written_in(runs: Sequence[str], adversarial: Sequence[str]) -> dict[str, list[Written]]:
+    """The plans of runs by the origins of their tasks; those of ``adversarial`` are of that source.
+
+    As in Safe-BeAl, section 4.2: a model is asked for plans that go wrong, and those are kept that can be executed,
+    which who makes pairs finds out. Raises as :func:`plans_of_runs`.
+    """
+    out: dict[str, list[Written]] = {}
+    sources: tuple[tuple[Source, Sequence[str]], ...] = (("sample", runs), ("adversarial", adversarial))
+    for source, paths in sources:
+        for origin, plans in plans_of_runs(paths).items():
+            out.setdefault(origin, []).extend([Written(plan, source) for plan in plans])
+    return out
 
 
 def plans_of_runs(paths: Sequence[str]) -> dict[str, list[str]]:

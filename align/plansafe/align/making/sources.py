@@ -13,9 +13,9 @@ from plansafe.align.choosing.needs import Needs
 from plansafe.align.choosing.splits import split_of
 from plansafe.align.making.candidate import Candidate
 from plansafe.align.making.cropping import part_of
-from plansafe.align.making.maker import LARGE, Effort, Maker
+from plansafe.align.making.maker import FULL, LARGE, MANY_OBJECTS, Effort, Maker
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.runs import plans_of_runs
+from plansafe.align.making.runs import Written, written_in
 from plansafe.align.tasks import AlignTask, BadOrigin, scenario_origins, task_of, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES
 
@@ -26,7 +26,8 @@ class Wanted(NamedTuple):
     """Which tasks: ``drawn`` numbers of each family, the scenarios, and ``scripts`` of VirtualHome (0: none).
 
     ``data``: the folder of public data sets, without which there is no VirtualHome. ``runs``: kept runs of the suite
-    ``planning``, whose plans are used. ``seed`` draws households, scripts and whatever is drawn for a task.
+    ``planning``, whose plans are used; ``adversarial``: such whose plans were asked to go wrong. ``seed`` draws
+    households, scripts and whatever is drawn for a task.
     """
 
     seed: int = 0
@@ -35,6 +36,7 @@ class Wanted(NamedTuple):
     scripts: int = 1_000
     data: str | None = None
     runs: tuple[str, ...] = ()
+    adversarial: tuple[str, ...] = ()
 
 
 def origins(wanted: Wanted) -> Iterator[str]:
@@ -59,7 +61,7 @@ def candidates(wanted: Wanted, skipped: Counter[str] | None = None) -> Iterator[
     :class:`plansafe.llm.bench.run_file.BadRun` for what is no run.
     """
     recipes, needs = Recipes(), Needs()
-    written = plans_of_runs(wanted.runs)
+    written = written_in(wanted.runs, wanted.adversarial)
     reasons = Counter[str]() if skipped is None else skipped
     for origin in dict.fromkeys([*written, *origins(wanted)]):
         try:
@@ -81,7 +83,7 @@ def of_task(
     recipes: Recipes,
     needs: Needs,
     seed: int,
-    written: Sequence[str] = (),
+    written: Sequence[Written] = (),
     reasons: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
     """The candidates of one task. ``recipes`` and ``needs`` go on from task to task; ``written``: plans of models.
@@ -91,9 +93,10 @@ def of_task(
     """
     if not task.checker.ok or task.checker.open:
         return
-    part = part_of(task, Random(f"{seed}/{task.origin}/part"), written)
+    part = part_of(task, Random(f"{seed}/{task.origin}/part"), [one.plan for one in written])
     whole = None if part is task else task
     maker = Maker(part, recipes, needs, seed, whole, reasons)
-    for plan in written:
-        maker.take(plan, "sample")
-    yield from maker.run(LARGE if len(maker.rules) > MANY_RULES else Effort())
+    for one in written:
+        maker.take(one.plan, one.source)
+    many = len(part.checker.engine.task.objects) > MANY_OBJECTS
+    yield from maker.run(LARGE if len(maker.rules) > MANY_RULES else FULL if many else Effort())

@@ -12,7 +12,9 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Headline
 
 Steps = tuple[GroundAction, ...]
@@ -51,6 +53,7 @@ class Walks:
         self.engine = checker.engine
         self.question = checker.options.question
         self.start = Execution.initial(self.engine, True, self.question)
+        self._unwatched = Execution.initial(self.engine, False, self.question)
         self.judged = 0
         """How many plans were judged."""
 
@@ -67,6 +70,23 @@ class Walks:
             out.append(after)
         return out
 
+    def possible(self, steps: Sequence[GroundAction], reaching: bool = False) -> bool:
+        """Whether a plan can be executed (and reaches the goal). Rules are not watched, which take most of the time."""
+        now = self._unwatched.fork()
+        try:
+            return all(now.take(step) for step in steps) and (not reaching or self.engine.goal(now.state) is True)
+        except (NumberTooLarge, TooManyInstances, LimitReached):
+            return False
+
+    def can(self, now: Execution, step: GroundAction) -> bool:
+        """Whether a step can be taken; it is not taken, so that no rule is asked."""
+        return (
+            Evaluator(self.engine.task, now.state.facts, now.state.fluents).holds(
+                And(step.action.start.condition), step.binding
+            )
+            is not False
+        )
+
     def judge(self, steps: Sequence[GroundAction], at: Execution | None = None, done: int = 0) -> Judged | None:
         """The verdict on a plan whose first ``done`` steps lead to ``at``; ``None`` where it cannot be executed.
 
@@ -75,6 +95,8 @@ class Walks:
         now = (self.start if at is None else at).fork()
         self.judged += 1
         try:
+            if not self.possible(steps):
+                return None
             for step in steps[done:]:
                 if not now.take(step):
                     return None

@@ -17,6 +17,7 @@ from typing import Any
 from plansafe.align.packing.contents import results
 from plansafe.align.packing.pack import Member, NotPacked, pack
 from plansafe.align.packing.unpack import Manifest, content_problem
+from plansafe.grammar.shallow_json import loads
 from plansafe.llm.metrics.fields import BadField, read_line
 from plansafe.llm.models.adapter import IDENTITY
 from plansafe.llm.models.adapter import WEIGHTS as ADAPTER
@@ -32,7 +33,10 @@ def halved(path: str) -> bytes | None:
     with open(path, "rb") as file:
         content = file.read()
     begin = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:begin])
+    try:
+        header = loads(content[8:begin])
+    except RecursionError:
+        raise NotPacked(f"{path} cannot be packed: its header is nested too deep") from None
     if all([tensor.get("dtype") != "F32" for tensor in header.values()]):
         return None
     kept: dict[str, Any] = {"__metadata__": header.pop("__metadata__")} if "__metadata__" in header else {}

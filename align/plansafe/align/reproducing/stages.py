@@ -6,7 +6,6 @@ of a stage do not depend on each other, so that several processes may take them.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from plansafe.align.reproducing import drawing, tiny
 from plansafe.align.reproducing.drawing import Item, items
 from plansafe.align.reproducing.sizes import RANDOM, Run, Size
 from plansafe.align.training.folder import bad_run, replace
+from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import RunFile, read_run
 from plansafe.llm.models.request import canonical
 
@@ -257,4 +257,4 @@ def _answering(place: Place, unit: Unit) -> tuple[Any, Any, str]:
 def loss_curve(place: Place, seed: int, run: str) -> list[dict[str, Any]]:
     """The metrics of a training run, a step each."""
     with open(os.path.join(place.trained(seed, run), "metrics.jsonl"), encoding="ascii") as file:
-        return [json.loads(line) for line in file]
+        return [loads(line) for line in file]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from plansafe.app.shallow_json import loads
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.shallow_json import loads
 
 Kind = Literal["string", "integer", "number", "boolean"]
 LONGEST_TEXT = 32 * 1024 * 1024

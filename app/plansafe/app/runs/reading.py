@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.runs.shape import is_manifest, is_row
-from plansafe.app.shallow_json import loads
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.shallow_json import loads
 
 if TYPE_CHECKING:
     import pandas

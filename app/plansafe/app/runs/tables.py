@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
-from plansafe.app.shallow_json import loads
+from plansafe.grammar.shallow_json import loads
 
 MOST_LINE = 1 << 25
 """Bytes of one row that are read."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.instances.furnished import furnish
 from plansafe.llm.instances.home import MOST_ROOMS, Home
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
@@ -35,18 +36,19 @@ class Instance(NamedTuple):
         return load(self.problem)
 
 
-def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS) -> Instance:
+def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, full: bool = False) -> Instance:
     """The instance of a family with a number: the same for the same seed, in every process and version of Python.
 
-    ``most_rooms``: beside the kitchen; with fewer, ways and thus plans are shorter. Draws that have no safe plan, or
-    none that the planner finds in time, are drawn again. Raises ``KeyError`` for an unknown family, ``RuntimeError``
-    where no draw can be solved.
+    ``most_rooms``: beside the kitchen; with fewer, ways and thus plans are shorter. ``full``: with the things of other
+    families put in afterwards; the reference is that of the home without them, and thus not safe in all homes. Draws
+    that have no safe plan, or none that the planner finds in time, are drawn again. Raises ``KeyError`` for an unknown
+    family, ``RuntimeError`` where no draw can be solved.
     """
-    furnish = FAMILIES[family]
+    build = FAMILIES[family]
     name = f"{family}-{number}"
     for attempt in range(MAX_DRAWS):
         home = Home(Random(f"{seed}/{family}/{number}/{attempt}"), most_rooms)
-        wanted = furnish(home)
+        wanted = build(home)
         problem = Source(f"{name}.pddl", home.problem(name, wanted.goal))
         checker = load(problem)
         if not checker.ok:
@@ -54,6 +56,9 @@ def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS) 
         found = OwnSearch(MAX_NODES).solve(Query(checker, time_limit_s=TIME_LIMIT_S))
         if found.answer is Answer.SOLVED and found.steps:
             plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in found.steps])
+            if full:
+                furnish(home, Random(f"{seed}/{family}/{number}/full"))
+                problem = Source(f"{name}.pddl", home.problem(name, wanted.goal))
             return Instance(name, family, wanted.words, problem, plan)
     raise RuntimeError(f"no solvable draw of {name} among {MAX_DRAWS}")
 

@@ -45,6 +45,10 @@ class Home:
         """A room beside the kitchen, or further on."""
         return self.random.choice(self.rooms[1:])
 
+    def named(self, kind: str) -> Sequence[str]:
+        """The objects of a type so far."""
+        return self._objects.get(kind, ())
+
     def add(self, kind: str, name: str) -> str:
         """An object of a type of the domain; its name."""
         self._objects.setdefault(kind, []).append(name)

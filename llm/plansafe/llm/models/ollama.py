@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.shallow_json import loads
 from plansafe.llm.models.answer import Answer, Finish, bounded, count
 from plansafe.llm.models.chat import wire
 from plansafe.llm.models.constraint import Wanted, in_a_form_known, judged, unpacked
@@ -72,7 +72,7 @@ class OllamaModel(PlainModel):
             options["stop"] = list(request.stop)
         payload = {"model": self._name, "messages": wire(request), "stream": False, "options": options}
         if isinstance(wanted.constraint, JsonSchema):
-            payload["format"] = json.loads(wanted.constraint.text)
+            payload["format"] = loads(wanted.constraint.text)
         return payload
 
     def _read(self, body: dict[str, Any], wanted: Wanted) -> Answer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from plansafe.grammar.shallow_json import loads
 from plansafe.llm.models.chat import Dialect
 from plansafe.llm.models.port import Capabilities
 from plansafe.llm.models.request import Constraint, JsonSchema
@@ -21,5 +21,5 @@ def dialect(url: str) -> Dialect:
 def as_response_format(constraint: Constraint) -> dict[str, Any]:
     """The field ``response_format``. ``strict`` is asked for, since otherwise a schema is but a hint."""
     assert isinstance(constraint, JsonSchema)  # nothing else is among the capabilities
-    schema = {"name": "answer", "strict": True, "schema": json.loads(constraint.text)}
+    schema = {"name": "answer", "strict": True, "schema": loads(constraint.text)}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, assert_never
 
+from plansafe.grammar.shallow_json import loads
+
 _VERSION = 1
 """Part of every address: a change of what an address covers must not find old answers."""
 
@@ -66,8 +68,11 @@ class JsonSchema:
 
     @property
     def value(self) -> Any:
-        """The schema as an object."""
-        return json.loads(self.text)
+        """The schema as an object. Raises ``ValueError`` where it is nested too deep to be read."""
+        try:
+            return loads(self.text)
+        except RecursionError:
+            raise ValueError("a schema that is nested too deep") from None
 
 
 Constraint = Choice | Grammar | JsonSchema

@@ -6,9 +6,9 @@ backend does not take it refuses, and the answer then says that nothing was enfo
 
 from __future__ import annotations
 
-import json
 from typing import Any, assert_never
 
+from plansafe.grammar.shallow_json import loads
 from plansafe.llm.models.chat import Dialect
 from plansafe.llm.models.port import Capabilities
 from plansafe.llm.models.request import Choice, Constraint, Grammar, JsonSchema
@@ -30,6 +30,6 @@ def structured_outputs(constraint: Constraint) -> dict[str, Any]:
         case Grammar(text):
             return {"structured_outputs": {"grammar": text}}
         case JsonSchema(text):
-            return {"structured_outputs": {"json": json.loads(text)}}
+            return {"structured_outputs": {"json": loads(text)}}
         case other:
             assert_never(other)

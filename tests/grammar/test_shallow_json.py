@@ -1,0 +1,64 @@
+"""JSON that others wrote, nested as deep as it likes: refused by every reader, whatever Python's own limit is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from plansafe.align.packing.halving import halved
+from plansafe.align.packing.pack import NotPacked
+from plansafe.align.records import BadRecords, read_pairs
+from plansafe.grammar.shallow_json import loads
+from plansafe.llm.bench.run_file import BadRun, read_run
+from plansafe.llm.models.received import Garbage, read_object
+from plansafe.llm.models.request import JsonSchema
+
+DEEP = 200_000
+
+
+@pytest.fixture(autouse=True)
+def high_limit() -> Iterator[None]:
+    """The limit that compiling raises: the reader of the standard library would end the process."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    yield
+    assert sys.getrecursionlimit() == 1_000_000
+    sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_what_is_deep_is_refused(opening: str) -> None:
+    with pytest.raises(RecursionError):
+        loads(opening * DEEP)
+    with pytest.raises(ValueError, match="too deep"):
+        JsonSchema(opening * DEEP)
+    with pytest.raises(Garbage):
+        read_object((opening * DEEP).encode())
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_files_that_are_deep_are_refused(opening: str, tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text(opening * DEEP + "\n")
+    refused: list[tuple[type[Exception], Callable[[str], object]]] = [
+        (BadRecords, lambda one: list(read_pairs(one))),
+        (BadRun, read_run),
+    ]
+    for error, read in refused:
+        with pytest.raises(error):
+            read(str(path))
+    weights = tmp_path / "model.safetensors"
+    head = (opening * DEEP).encode()
+    weights.write_bytes(len(head).to_bytes(8, "little") + head)
+    with pytest.raises(NotPacked):
+        halved(str(weights))
+
+
+def test_what_is_not_deep_is_read() -> None:
+    assert loads(b'{"a": [[1]]}') == {"a": [[1]]}
+    assert loads("[1.5]", parse_float=str) == ["1.5"]
+    with pytest.raises(ValueError, match="Expecting"):
+        loads("{")
