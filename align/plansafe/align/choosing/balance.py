@@ -53,7 +53,7 @@ class Chosen(NamedTuple):
     telling: int = 0
 
     @property
-    def count(self) -> int:
+    def pairs(self) -> int:
         """How many pairs."""
         return len(self.train) + len(self.test)
 
@@ -75,10 +75,10 @@ def choose(sketches: Sequence[Sketch], wanted: int, seed: int) -> Chosen:
         if found.most_told <= MOST_TOLD:
             break
         found = _chosen(sketches, wanted, seed, free)
-    if found.most_told <= MOST_TOLD and 2 * found.count >= whole.count:
+    if found.most_told <= MOST_TOLD and 2 * found.pairs >= whole.pairs:
         return found
     filtered = _filtered(sketches, whole, wanted, seed)
-    return filtered if found.most_told > MOST_TOLD or filtered.count > found.count else found
+    return filtered if found.most_told > MOST_TOLD or filtered.pairs > found.pairs else found
 
 
 def _filtered(sketches: Sequence[Sketch], whole: Chosen, wanted: int, seed: int) -> Chosen:
