@@ -191,7 +191,7 @@ def test_a_plan_of_a_run_has_its_steps_with_findings_at_them(page: Opened) -> No
     assert page.count("#steps .legend") == 0
     assert "switch-on <b>hob</b>\\u202e" in page.text("#steps")
     page.page.evaluate("location.hash = 'plan=3'")
-    page.page.wait_for_function("document.body.innerText.includes('keeps no steps of this plan')")
+    page.page.get_by_text("keeps no steps of this plan").first.wait_for()
 
 
 def test_brackets_go_on_in_the_order_of_the_table(page: Opened) -> None:
@@ -199,9 +199,9 @@ def test_brackets_go_on_in_the_order_of_the_table(page: Opened) -> None:
     page.page.locator(".item", has_text="plan-00005").click()
     page.page.wait_for_selector(".plan")
     page.press("]")
-    page.page.wait_for_function("location.hash === '#plan=9'")
+    page.page.wait_for_url("**#plan=9")
     page.press("[")
-    page.page.wait_for_function("location.hash === '#plan=5'")
+    page.page.wait_for_url("**#plan=5")
 
 
 def test_an_address_opens_its_plan(page: Opened) -> None:

@@ -131,7 +131,8 @@ class Pool:
         self._stillborn = 0
         for judged in news.judged:
             first = worker.chunk.popleft()
-            assert first.number == judged.number, "a worker judges its plans in their order"
+            if first.number != judged.number:
+                raise RuntimeError("a worker judges its plans in their order")
             self._tries.pop(judged.number, None)
             yield judged
 
