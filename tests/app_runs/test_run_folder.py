@@ -147,6 +147,7 @@ def test_csv_is_read_with_its_columns(home: Path) -> None:
         (("plans.jsonl", "--run", "a", "--resume", "run"), "leave one out"),
         (("plans.jsonl", "--jobs", "2"), "belong to a run"),
         (("plans.jsonl", "--run", "a", "--fix"), "--fix does not go with a run"),
+        (("plans.jsonl", "--run", "a", "--format", "json"), "--format json does not go with a run"),
         (("nothing.jsonl", "--run", "a"), "cannot read the list of plans"),
     ],
 )

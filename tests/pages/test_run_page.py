@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -257,6 +258,21 @@ def test_a_run_that_is_under_way_says_so(tmp_path: Path) -> None:
 
 def test_no_run_is_a_mistake(tmp_path: Path) -> None:
     assert _safecheck("view", str(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("words", [["view", "RUN"], ["examples/breakfast/tea-and-apple.plan", "--format", "html"]])
+def test_no_page_goes_to_a_terminal(tmp_path: Path, words: list[str]) -> None:
+    run_of(tmp_path / "run", 3)
+    command = [str(Path(sys.executable).with_name("safecheck")), *words]
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [str(tmp_path / "run") if word == "RUN" else word for word in command],
+        stdout=theirs, stderr=subprocess.PIPE, text=True, check=False, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert "a page is for a browser" in done.stderr and "--output FILE.html" in done.stderr
 
 
 def test_details_of_many_plans_are_packed() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from plansafe.app.checking import Settings
 from plansafe.app.progress import Progress
 from plansafe.app.render import renderer
-from plansafe.app.running import REPORT, complain, remark, terminal, written
+from plansafe.app.running import REPORT, complain, for_a_browser, remark, terminal, written
 from plansafe.app.service import audit as results
 from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.writing import Guard, NotWritten
@@ -71,6 +71,8 @@ def audit_plans(
         for flag, given in (("--fix", fix), ("--diff", diff), ("--certificate", certificate), ("a baseline", baseline)):
             if given:
                 return complain(Diagnostic(SC.BAD_OPTION, f"{flag} goes with no page", help="leave --format html out"))
+        if (problem := for_a_browser(output)) is not None:
+            return complain(problem)
         from plansafe.app.pages.auditing import page_of_plans  # noqa: PLC0415 - loads the search
 
         return page_of_plans(paths, settings, output, kept, used)

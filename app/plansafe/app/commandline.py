@@ -395,6 +395,7 @@ def audit(
 
         others = {"--fix": fix, "--diff": diff, "--output": output, "--certificate": certificate}
         others |= {"--baseline": baseline, "--write-baseline": write_baseline}
+        others |= {f"--format {form.value}": form is not Format.FULL}
         who = (executor or Executor.PROCESSES).value
         code = refused(bool(plans), run, resume, of_runs, [k for k in others if others[k]], who, address)
         if code is not None:

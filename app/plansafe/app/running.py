@@ -99,6 +99,16 @@ def written(output: str | None, work: Callable[[TextIO], int], guard: Guard = UN
     return code
 
 
+def for_a_browser(output: str | None) -> Diagnostic | None:
+    """What is wrong with writing a page there: on a terminal nobody can read it."""
+    if output is not None or sys.stdout is None or not sys.stdout.isatty():
+        return None
+    from plansafe.grammar.codes import SC  # noqa: PLC0415 - for a mistake alone
+
+    text = "a page is for a browser, and standard output is a terminal"
+    return Diagnostic(SC.BAD_OPTION, text, help="name a file with --output FILE.html, and open it")
+
+
 def remark(notes: Iterable[str]) -> None:
     """Say on standard error what else has changed by writing a file."""
     from plansafe.app.render.text import brief  # noqa: PLC0415 - where there is something to say

@@ -8,7 +8,7 @@ import typer
 
 from plansafe.app.pages.counted import counted, slim
 from plansafe.app.pages.index import Book
-from plansafe.app.running import complain, guarded, remark, written
+from plansafe.app.running import complain, for_a_browser, guarded, remark, written
 from plansafe.app.runs.reading import BadRun, Run, read_run
 from plansafe.app.runs.stats import TAXONOMIES
 
@@ -32,6 +32,8 @@ def view(
 
 
 def _view(path: str, output: str | None) -> int:
+    if (problem := for_a_browser(output)) is not None:
+        return complain(problem)
     try:
         run = read_run(path)
         book = book_of(run)
