@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -102,14 +100,11 @@ def test_a_violation_is_known_when_nothing_can_mend_it() -> None:
 def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
     place = tmp_path / "pairs"
-    # In a process of its own: beside the scenes that other tests hold it takes five times as long.
-    words = "--count 16 --source drawn --rooms 1 --time-limit 600 --regret estimate"
-    done = subprocess.run(
-        [sys.executable, "-c", "from plansafe.app.main import main; main()", "pairs", "-o", str(place), *words.split()],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    out = done.stdout
-    assert (done.returncode, done.stderr) == (0, "")
+    code, out, err = safecheck(
+        *("pairs", "-o", str(place), "--count", "16", "--source", "drawn", "--rooms", "1", "--time-limit", "600"),
+        *("--regret", "estimate"),
+    )
+    assert (code, err) == (0, "")
     assert out.startswith(f"{place}: ")
     assert json.loads((place / "report.json").read_text(encoding="utf-8"))["statistics"]["pairs"] >= 8
     assert "candidates; left out:" in out
