@@ -1,4 +1,4 @@
-"""The ways of the HTTP service: a path for each operation, in one table, and the OpenAPI document made of it."""
+"""The ways of the HTTP service, a path for each operation, in one table; and the schemas of what is answered."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from plansafe.app.agents import asking
 from plansafe.app.agents.asking import Operation
-from plansafe.app.agents.fields import schema
-from plansafe.app.render import version
 
 V1 = "/v1"
 
@@ -65,11 +63,12 @@ _BREAKS = _list(
         severity=_STRING,
     )
 )
+_PLACE = {**_object(offset=_COUNT, line=_COUNT, column=_COUNT), "type": ["object", "null"]}
 _DIAGNOSTIC = _object(
     code=_STRING,
-    severity=_STRING,
+    severity={"enum": ["error", "warning", "note"]},
     message=_STRING,
-    labels={"type": "array", "items": {"type": "object"}},
+    labels=_list(_object(span=_object(source=_STRING, start=_PLACE, end=_PLACE), text=_STRING, primary=_FLAG)),
     notes=_STRINGS,
     help=_MAYBE,
 )
@@ -131,20 +130,6 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "closed": _object(closed=_FLAG),
 }
 """The answers that no command prints; those that one does have schemas of their own, in ``app/schema``."""
-_REFUSALS = {
-    400: "the request is not understood",
-    401: "no key, or a wrong one",
-    404: "nothing of that name is there",
-    408: "the body came too slowly",
-    409: "the session stands at another position",
-    410: "the session has ended",
-    413: "the body is too large",
-    415: "the body is no JSON",
-    422: "a task that cannot be worked with",
-    503: "a limit of the service; ask again later",
-    504: "the limit of time was reached",
-    507: "the limit of memory was reached",
-}
 
 
 def answer_schema(name: str) -> dict[str, Any]:
@@ -154,48 +139,3 @@ def answer_schema(name: str) -> dict[str, Any]:
     text = (files("plansafe.app") / "schema" / f"{_SHIPPED[name]}.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
-
-
-def document(locked: bool) -> dict[str, Any]:
-    """The OpenAPI document (3.1, whose schemas are JSON Schema 2020-12)."""
-    names = sorted({way.operation.answer for way in WAYS} | {"error"})
-    paths: dict[str, Any] = {}
-    for way in WAYS:
-        paths.setdefault(way.path, {})[way.method.lower()] = _described(way)
-    key = {"key": {"type": "http", "scheme": "bearer"}}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "safecheck", "version": version(), "description": "Plans and robots, checked for safety."},
-        "paths": paths,
-        "components": {
-            "schemas": {name: answer_schema(name) for name in names},
-            **({"securitySchemes": key} if locked else {}),
-        },
-        **({"security": [{"key": []}]} if locked else {}),
-    }
-
-
-def _described(way: Way) -> dict[str, Any]:
-    given = dict(way.fixed)
-    left = tuple([field for field in way.operation.fields if field.name not in given])
-    in_path = [field for field in left if f"{{{field.name}}}" in way.path]
-    others = tuple([field for field in left if field not in in_path])
-    parameters = [{"name": f.name, "in": "path", "required": True, "schema": f.schema()} for f in in_path]
-    out: dict[str, Any] = {
-        "operationId": "_".join([way.operation.name, *[value for _, value in way.fixed]]),
-        "summary": way.operation.about,
-        "responses": {
-            "200": _content("what was asked for", way.operation.answer),
-            **{str(status): _content(why, "error") for status, why in _REFUSALS.items()},
-        },
-    }
-    if way.method == "GET":
-        parameters += [{"name": f.name, "in": "query", "required": False, "schema": f.schema()} for f in others]
-    elif way.method == "POST":
-        out["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema(others)}}}
-    return {**out, **({"parameters": parameters} if parameters else {})}
-
-
-def _content(about: str, name: str) -> dict[str, Any]:
-    where = {"$ref": f"#/components/schemas/{name}"}
-    return {"description": about, "content": {"application/json": {"schema": where}}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 import sys
 from typing import Annotated
 
@@ -72,7 +73,8 @@ def serve(
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
-            from plansafe.app.agents.keys import Lock  # noqa: PLC0415 - what it loads is not needed for a mistake
+            from plansafe.app.agents.hosts import read_hosts  # noqa: PLC0415 - what is loaded here, no mistake needs
+            from plansafe.app.agents.keys import Lock  # noqa: PLC0415
             from plansafe.app.agents.protocol import bounded  # noqa: PLC0415
             from plansafe.app.agents.web import Bounds, application  # noqa: PLC0415
         except ModuleNotFoundError as error:
@@ -80,8 +82,13 @@ def serve(
         bounds = Bounds(limits, workers, waiting, sessions, idle, step_limit, body_limit * _MIB)._replace(
             body_seconds=client_limit
         )
-        names = tuple(allow_host or ()) or (("127.0.0.1", "localhost", "[::1]", "::1") if _loopback(host) else ("*",))
-        app = application(bounds, Lock(key), names)
+        hosts = read_hosts(allow_host or [], _loopback(host))
+        if isinstance(hosts, Diagnostic):
+            return complain(hosts)
+        listening = _listening(host, port)
+        if isinstance(listening, Diagnostic):
+            return complain(listening)
+        app = application(bounds, Lock(key), hosts)
         config = uvicorn.Config(
             app,
             host=host,
@@ -96,7 +103,7 @@ def serve(
             timeout_graceful_shutdown=5,
             h11_max_incomplete_event_size=32 * 1024,
         )
-        return _Server.run_until_interrupted(config)
+        return _Server.run_until_interrupted(config, listening)
 
     raise typer.Exit(guarded(work))
 
@@ -105,23 +112,48 @@ class _Server:
     """uvicorn, which says where it listens once it does."""
 
     @staticmethod
-    def run_until_interrupted(config: object) -> int:
+    def run_until_interrupted(config: object, listening: socket.socket) -> int:
         """Serve until the process is asked to end; an exit code."""
         import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: object = None) -> None:
                 await super().startup(sockets)  # type: ignore[arg-type] # as it was given
-                for server in self.servers:
-                    for sock in server.sockets:
-                        host, port = sock.getsockname()[:2]
-                        shown = f"[{host}]" if ":" in host else host
-                        print(f"safecheck serves at http://{shown}:{port}", file=sys.stderr, flush=True)
+                host, port = listening.getsockname()[:2]
+                shown = f"[{host}]" if ":" in host else host
+                print(f"safecheck serves at http://{shown}:{port}", file=sys.stderr, flush=True)
 
         assert isinstance(config, uvicorn.Config)
         server = Server(config)
-        server.run()
+        server.run(sockets=[listening])
         return 0 if server.started else 2
+
+
+def _listening(host: str, port: int) -> socket.socket | Diagnostic:
+    """The socket to listen on; a diagnostic says why there is none, such as a port that another program has."""
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or "it is no name").lower()
+        advice = "an address of this machine: 127.0.0.1, or 0.0.0.0 for all"
+        return Diagnostic(SC.BAD_OPTION, f"cannot listen at {host[:60]!a}: {why}", help=advice)
+    why = "it has no address"
+    for family, kind, _, _, address in places:
+        try:
+            listening = socket.socket(family, kind)
+        except OSError as error:  # a family that this machine does not have
+            why = (error.strerror or "no socket").lower()
+            continue
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+        except OSError as error:
+            listening.close()
+            why = (error.strerror or "it cannot be had").lower()
+            continue
+        return listening
+    advice = "another program may listen there: --port N for another one, --port 0 for any that is free"
+    return Diagnostic(SC.BAD_OPTION, f"cannot listen at port {port} of {host}: {why}", help=advice)
 
 
 def _loopback(host: str) -> bool:

@@ -14,22 +14,24 @@ from typing import NamedTuple
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from plansafe.app.agents.described import document
 from plansafe.app.agents.frames import Reply, refusal
+from plansafe.app.agents.hosts import Hosts, OnlyFor
 from plansafe.app.agents.keys import Lock
 from plansafe.app.agents.limits import Limits
 from plansafe.app.agents.processes import Pool, Starter
-from plansafe.app.agents.routes import WAYS, Way, document
+from plansafe.app.agents.routes import WAYS, Way
 from plansafe.app.agents.sessions import Sessions
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 _JSON = "application/json"
 _SWEEP = 5.0
+_STRANGE = "the service is not asked for under this name (the header Host)"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -122,7 +124,7 @@ class Service:
         self.starter.close()
 
 
-def application(bounds: Bounds, lock: Lock, hosts: tuple[str, ...] = ("*",)) -> Starlette:
+def application(bounds: Bounds, lock: Lock, hosts: Hosts = Hosts()) -> Starlette:  # noqa: B008 - frozen
     """The ASGI application. ``hosts`` are the names under which it may be asked for."""
     service = Service(bounds, lock)
     described = json.dumps(document(lock.locked)).encode("ascii")
@@ -148,7 +150,7 @@ def application(bounds: Bounds, lock: Lock, hosts: tuple[str, ...] = ("*",)) -> 
     routes += [Route(way.path, _endpoint(service, way), methods=[way.method]) for way in WAYS]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
+        middleware=[Middleware(OnlyFor, hosts=hosts, refused=_response(_bad(400, _STRANGE, "--allow-host NAME")))],
         exception_handlers={HTTPException: _missing},
         lifespan=lifespan,
     )
@@ -178,8 +180,11 @@ def _response(reply: Reply) -> Response:
 def _missing(_: Request, error: Exception) -> Response:
     """A path that is not there, or a method that it does not take."""
     status = error.status_code if isinstance(error, HTTPException) else 404
-    said = Diagnostic(SC.NOT_THERE, "there is nothing at this path", help="GET /openapi.json says what there is")
-    return _response(refusal([said], status=status))
+    message = "this path does not take the method" if status == 405 else "there is nothing at this path"
+    said = Diagnostic(SC.NOT_THERE, message, help="GET /openapi.json says what there is")
+    answer = _response(refusal([said], status=status))
+    answer.headers.update(getattr(error, "headers", None) or {})  # which methods it takes
+    return answer
 
 
 def _bad(status: int, message: str, help: str | None = None) -> Reply:
