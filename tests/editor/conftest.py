@@ -137,6 +137,17 @@ class Editor:
             await asyncio.sleep(0.005)
         raise TimeoutError(f"nothing was said of {name}")
 
+    async def said_with(self, name: str, code: str) -> list[types.Diagnostic]:
+        """The diagnostics of the version that is open, once one of them has a code: what is found later."""
+        uri, version = self.uri(name), self.versions[name]
+        for _ in range(12_000):
+            for said in self.client.published[self.since :]:
+                found = said.diagnostics if (said.uri, said.version) == (uri, version) else ()
+                if code in [d.code for d in found]:
+                    return list(found)
+            await asyncio.sleep(0.005)
+        raise TimeoutError(f"{code} was not said of {name}")
+
     def now(self) -> None:
         """What is waited for comes after this."""
         self.since = len(self.client.published)
@@ -152,6 +163,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "examples" / "virtualhome", folder / "world")
+    (folder / "world" / "again.txt").write_text("Look\n\n[WALK] <fridge> (1.11)\n[OPEN] <fridge> (1.11)\n")
     (folder / "world" / "safecheck.toml").write_text('world = "virtualhome"\nscene = "home.json"\n', encoding="utf-8")
     return folder.resolve()
 

@@ -403,6 +403,92 @@ async def test_a_shipped_name_is_not_changed(editor) -> None:
     await editor.close(name)
 
 
+# -- scripts of a world ------------------------------------------------------------------------------------------------
+
+
+SCRIPT = "world/warm-milk.txt"
+
+
+async def of_script(editor) -> None:
+    """The script as it is on the disk."""
+    await editor.open(SCRIPT, (editor.folder / SCRIPT).read_text(encoding="utf-8"), "virtualhome")
+
+
+async def led(editor, name: str, words: str, within: int) -> tuple[str, str] | None:
+    """The file that a definition leads to, and the words there."""
+    params = types.DefinitionParams(editor.document(name), editor.place(name, words, 0, within))
+    place = await editor.client.text_document_definition_async(params)
+    if place is None:
+        return None
+    path = Path(place.uri.removeprefix("file://"))
+    line = path.read_text(encoding="utf-8").splitlines()[place.range.start.line]
+    return path.name, line[place.range.start.character : place.range.end.character]
+
+
+async def test_an_object_of_a_script_is_found_in_the_scene(editor) -> None:
+    await of_script(editor)
+    assert await led(editor, SCRIPT, "[WALK] <fridge>", 9) == ("home.json", '"id": 11')
+    assert await led(editor, SCRIPT, "(1.21) <cooking_pot>", 2) == ("home.json", '"id": 21')
+    assert await led(editor, SCRIPT, "Warm milk", 2) is None
+
+
+async def test_an_action_of_a_script_is_found_in_the_domain_of_the_world(editor) -> None:
+    assert await led(editor, SCRIPT, "[GRAB]", 2) == ("domain.pddl", "grab")
+    assert await led(editor, SCRIPT, "[PUTBACK]", 2) == ("domain.pddl", "putback")
+
+
+async def test_uses_of_an_object_are_found_in_all_scripts_about_its_scene(editor) -> None:
+    place = editor.place(SCRIPT, "<fridge>", 0, 2)
+    params = types.ReferenceParams(types.ReferenceContext(True), editor.document(SCRIPT), place)
+    found = await editor.client.text_document_references_async(params)
+    count = {uri.rpartition("/")[2]: [f.uri for f in found].count(uri) for uri in {f.uri for f in found}}
+    assert count == {"warm-milk.txt": 5, "home.json": 1, "again.txt": 2}
+    params.context.include_declaration = False
+    assert len(await editor.client.text_document_references_async(params)) == 7
+    lit = types.DocumentHighlightParams(editor.document(SCRIPT), place)
+    assert len(await editor.client.text_document_document_highlight_async(lit)) == 5
+
+
+async def test_names_of_a_script_are_those_of_the_scene_and_get_no_other(editor) -> None:
+    with pytest.raises(JsonRpcException, match=r"object of home\.json"):
+        await renamed(editor, SCRIPT, "<fridge>", "icebox")
+    with pytest.raises(JsonRpcException, match="action of the world"):
+        await renamed(editor, SCRIPT, "[GRAB]", "take")
+    params = types.PrepareRenameParams(editor.document(SCRIPT), editor.place(SCRIPT, "<fridge>", 0, 2))
+    with pytest.raises(JsonRpcException, match=r"`fridge_11` is an object of home\.json"):
+        await editor.client.text_document_prepare_rename_async(params)
+
+
+async def test_words_of_a_script_are_shown_and_coloured_as_what_they_are(editor) -> None:
+    assert "`fridge_11` is a `fridge`" in await hovered(editor, SCRIPT, "[WALK] <fridge>", within=9)
+    assert "`(open ?c - character ?x - object)`" in await hovered(editor, SCRIPT, "[OPEN]", within=2)
+    params = types.SemanticTokensParams(editor.document(SCRIPT))
+    data = (await editor.client.text_document_semantic_tokens_full_async(params)).data
+    legend = editor.client.legend.token_types
+    assert [legend[data[i + 3]] for i in range(0, 20, 5)] == ["function", "variable", "function", "variable"]
+    assert data[2] == len("WALK")
+    await editor.close(SCRIPT)
+
+
+# -- what the linter says ----------------------------------------------------------------------------------------------
+
+
+async def test_a_rule_that_adds_nothing_is_told_once_typing_rests(editor) -> None:
+    rules = (editor.folder / "kitchen.safe").read_text(encoding="utf-8")
+    idle = "(:termination no-hob :parameters (?s - stove) :forbid (and (on ?s) (not (on ?s))))"
+    useless = f"{rules.rstrip()[:-1]}\n  {idle})\n"
+    await editor.open("kitchen.safe")
+    assert await editor.change("kitchen.safe", useless) == []
+    (found, *_) = [d for d in await editor.said_with("kitchen.safe", "SC750") if d.code == "SC750"]
+    assert found.severity is types.DiagnosticSeverity.Warning
+    assert "`no-hob` can never be broken" in found.message
+    assert "PROVED" in found.message
+    assert found.code_description.href.endswith("/explain/SC750.md")
+    assert editor.texts["kitchen.safe"].splitlines()[found.range.start.line].strip().startswith("(:termination no-hob")
+    assert codes(await editor.change("kitchen.safe", rules)) == []
+    await editor.close("kitchen.safe")
+
+
 # -- what can be changed ----------------------------------------------------------------------------------------------
 
 

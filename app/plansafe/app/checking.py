@@ -125,13 +125,19 @@ class Result(NamedTuple):
 
 
 class Writes(Protocol):
-    """Writes plans in the form of their world."""
+    """Writes plans in the form of their world, and finds their names again."""
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
         """A repaired plan."""
 
     def step(self, words: tuple[str, ...]) -> str:
         """One step, from its words in PDDL."""
+
+    def word_places(self, source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
+        """Where the words of a step in PDDL stand in the plan as it is written."""
+
+    def object_place(self, source: Source, name: str) -> Span | None:
+        """Where the file of the scene says that an object is there."""
 
 
 class Prepared(NamedTuple):

@@ -15,10 +15,11 @@ from plansafe.app.checking import Prepared, Result, Settings, compiled
 from plansafe.app.discovery import Finder, Input
 from plansafe.app.project import STEM, plan_stem
 from plansafe.app.shipped import shipped_domain
+from plansafe.domains import named_places
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, Span, near
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair
@@ -140,6 +141,14 @@ class _Writer:
     def step(self, words: tuple[str, ...]) -> str:
         """One step, from its words in PDDL."""
         return self._world.write_step(words, self._scene)
+
+    def word_places(self, source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
+        """Where the words of a step stand in the script."""
+        return named_places.word_places(self._world, source, place, words)
+
+    def object_place(self, source: Source, name: str) -> Span | None:
+        """Where the file of the scene says that an object is there."""
+        return named_places.object_place(self._world, source, self._scene, name)
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
         """The text of the repaired plan; its steps, read again, are those of the repair.

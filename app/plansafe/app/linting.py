@@ -97,7 +97,7 @@ def lint(
     Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
-    wanted = _Wanted(
+    wanted = Wanted(
         tuple(specs or ()), domain, tuple(problem or ()), world, tuple(scene or ()), goal, task, lenient_types
     )
     how, memory = form, memory_limit
@@ -136,7 +136,7 @@ def lint(
 UNUSABLE = 2
 
 
-class _Wanted(NamedTuple):
+class Wanted(NamedTuple):
     """What to lint, as it was asked for."""
 
     specs: tuple[str, ...]
@@ -150,10 +150,10 @@ class _Wanted(NamedTuple):
     project: Project | None = None
 
 
-def gather(wanted: _Wanted) -> Gathered:
-    """Read what was asked for; what is wrong with it is among the notes."""
+def gather(wanted: Wanted, unsaved: Mapping[str, str] | None = None) -> Gathered:
+    """Read what was asked for; what is wrong with it is among the notes. ``unsaved``: as of :class:`Discovery`."""
     project = wanted.project
-    discovery = Discovery(Choice(specs=wanted.specs, project=project))
+    discovery = Discovery(Choice(specs=wanted.specs, project=project), unsaved=unsaved)
     named, failures = discovery.specifications("", None)
     notes: list[Diagnostic] = list(failures)
     problems: list[Source] = []
@@ -189,7 +189,7 @@ def gather(wanted: _Wanted) -> Gathered:
 
 
 def _of_world(
-    wanted: _Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic], texts: list[Source]
+    wanted: Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic], texts: list[Source]
 ) -> tuple[Input | None, list[Input]]:
     """The domain of a world; its scenes join the problems, and what they say themselves the specifications."""
     from plansafe.app.foreign import find_world  # noqa: PLC0415 - loads an importer
@@ -248,7 +248,7 @@ def _of_world(
     return None, specs
 
 
-def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
+def _domain(wanted: Wanted, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
     """The domain: as given, else that which the first problem or specification names, beside it or shipped."""
     from plansafe.domains import domain_names  # noqa: PLC0415 - not needed when flags decide
 

@@ -76,6 +76,9 @@ class Benchmark(NamedTuple):
     ``write_step`` gives the tokens of a PDDL step in the world's own form. ``example`` is a command line for the
     documentation. No function raises for what is in a file: that is a diagnostic. ``purposes`` are the actions that
     plans of this world are written for: a repair of a plan without a goal keeps their steps.
+
+    ``word_places`` says where the words of a PDDL step stand in the step as it is written (``None``: nowhere), and
+    ``object_place`` where a scene's file says that an object is there; ``named_places`` has what both are without it.
     """
 
     name: str
@@ -88,6 +91,8 @@ class Benchmark(NamedTuple):
     read_plan: Callable[[Source, Scene], ForeignPlan]
     write_step: Callable[[tuple[str, ...], Scene], str]
     purposes: frozenset[str] = frozenset()
+    word_places: Callable[[Source, Span, tuple[str, ...]], tuple[Span | None, ...]] | None = None
+    object_place: Callable[[Source, Scene, str], Span | None] | None = None
 
 
 def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:

@@ -29,7 +29,7 @@ function settings(): vscode.WorkspaceConfiguration {
 
 /** The settings that the server reads; which program is started is none of them. */
 function said(): Record<string, unknown> {
-  const names = ["domain", "problem", "specifications", "world", "scene", "goal", "judge", "minSeverity"];
+  const names = ["domain", "problem", "specifications", "world", "scene", "goal", "judge", "minSeverity", "lint"];
   return Object.fromEntries(names.map((name) => [name, settings().get(name)]));
 }
 

@@ -8,8 +8,11 @@ import pytest
 from vh_home import graph, node, read, scene, steps
 
 from plansafe.domains.virtualhome import WORLD
+from plansafe.domains.virtualhome.places import object_place, word_places
+from plansafe.domains.world import Request
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.plan_text import read_plan
+from plansafe.grammar.source import Source
 
 WALK_GRAB = ["(walk character_65 table_226)", "(grab character_65 mug_41)"]
 
@@ -36,6 +39,43 @@ def test_the_notations(text: str) -> None:
     plan = read(text)
     assert plan.diagnostics == ()
     assert steps(text) == WALK_GRAB
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[WALK] <table> (1.226)\n", ["WALK", None, "<table> (1.226)"]),
+        ("<char0> [walk] <table> (226) | <char0> [grab] <mug> (41)", ["walk", "<char0>", "<table> (226)"]),
+        ('{"actions": [{"WALK": ["table", 226]}, {"GRAB": "mug_41"}]}', ["WALK", None, '"table", 226']),
+        ('{"WALK": ["table_226"], "GRAB": ["mug", 41, ""]}', ["WALK", None, '"table_226"']),
+        ('["[WALK] <table> (226)"]', ["WALK", None, "<table> (226)"]),
+    ],
+)
+def test_words_of_a_step_are_found_where_they_stand(text: str, words: list[str | None]) -> None:
+    plan = read(text)
+    assert plan.plan is not None
+    for step, place in zip(read_plan(plan.plan).steps, plan.places, strict=True):
+        found = word_places(Source("script", text), place, step.tokens)
+        assert len(found) == len(step.tokens)
+        said = [None if span is None else text[span.start : span.end] for span in found]
+        if step.tokens[0] == "walk":
+            assert said == words
+        else:
+            assert "mug" in str(said[2])
+
+
+def test_an_object_is_found_at_its_number_in_the_graph_that_is_read() -> None:
+    text = '{"other": {"id": 41}, "init_graph": {"edges": [], "nodes": [{"class_name": "character", "id": 1},'
+    text += ' {"class_name": "mug", "id" : 41, "properties": []}, {"id": "x7", "class_name": "mug"}]}}'
+    source = Source("graph.json", text)
+    home = WORLD.read_scene(Request({"scene": source}))
+    assert home.ok
+    for name, words in (("mug_41", '"id" : 41'), ("mug_x7", '"id": "x7"')):
+        place = object_place(source, home, name)
+        assert place is not None
+        assert text[place.start : place.end] == words
+        assert place.start > text.index("nodes")
+    assert object_place(source, home, "mug_9") is None
 
 
 def test_places_are_those_of_the_steps() -> None:

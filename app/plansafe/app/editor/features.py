@@ -15,6 +15,7 @@ from plansafe.app.editor.formatting import formatted
 from plansafe.app.editor.hinting import hints
 from plansafe.app.editor.hovering import hover
 from plansafe.app.editor.names import Mention, Names, at
+from plansafe.app.editor.scripts import why_not
 from plansafe.app.editor.serving import Server
 from plansafe.app.editor.symbols import NotRenamed
 from plansafe.app.editor.text import Text
@@ -69,11 +70,16 @@ def _reading(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
     async def coloured(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        return await _of_text(
-            server,
-            params.text_document.uri,
-            lambda text: types.SemanticTokens(colours(text, server.symbols.mentions(text))),
-        )
+        def of_text(text: Text) -> types.SemanticTokens | None:
+            if server.symbols.is_script(text):
+                return None
+            return types.SemanticTokens(colours(text, server.symbols.mentions(text)))
+
+        def of_script(judged: Judged) -> types.SemanticTokens:
+            return types.SemanticTokens(colours(judged.text, server.symbols.names(judged)))
+
+        uri = params.text_document.uri
+        return await _of_text(server, uri, of_text) or await server.ask(uri, of_script)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def outlined(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
@@ -99,7 +105,7 @@ _OUTLINE = {
 }
 
 
-async def _of_text(server: Server, uri: str, work: Callable[[Text], Done]) -> Done | None:
+async def _of_text(server: Server, uri: str, work: Callable[[Text], Done | None]) -> Done | None:
     """Ask something that needs no verdict."""
 
     def turn() -> Done | None:
@@ -113,7 +119,7 @@ def _names(server: Server) -> None:
     """Definition, references, new names."""
 
     def named(judged: Judged, position: types.Position) -> Mention | None:
-        found = at(server.symbols.mentions(judged.text), judged.text.offset(position))
+        found = at(server.symbols.names(judged), judged.text.offset(position))
         return found if found is not None and found.names in _NAMED else None
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
@@ -141,7 +147,7 @@ def _names(server: Server) -> None:
             found = named(judged, params.position)
             if found is None:
                 return []
-            same = [m for m in server.symbols.mentions(judged.text) if (m.names, m.name) == (found.names, found.name)]
+            same = [m for m in server.symbols.names(judged) if (m.names, m.name) == (found.names, found.name)]
             if found.names is Names.VARIABLE:
                 same = [m for m in same if m.within == found.within]
             return [types.DocumentHighlight(judged.text.range(m.span)) for m in same]
@@ -154,6 +160,8 @@ def _names(server: Server) -> None:
             found = named(judged, params.position)
             if found is None:
                 return None
+            if judged.prepared is not None and judged.prepared.write is not None:
+                raise refusal(why_not(judged.prepared, found))
             place = judged.text.range(found.span)
             return types.PrepareRenamePlaceholder(place, judged.text.source.slice(found.span))
 

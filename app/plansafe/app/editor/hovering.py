@@ -30,8 +30,7 @@ def hover(judged: Judged, walk: Walk | None, symbols: Symbols, offset: int) -> t
         if number is None:
             return None
         said = _step(judged, walk, number)
-        if walk.prepared.places == ():
-            said += _object(judged, walk, number, offset)
+        said += _object(judged, walk, symbols, number, offset)
         return _shown(judged, said, walk.places[number].start, walk.places[number].end)
     form = _rule(judged, offset)
     found = at(mentions(judged.text.source, judged.kind), offset)
@@ -113,18 +112,22 @@ def facts_about(now: Execution, objects: tuple[int, ...]) -> list[str]:
     return [text for _, text in sorted(found)]
 
 
-def _object(judged: Judged, walk: Walk, number: int, offset: int) -> list[str]:
+def _object(judged: Judged, walk: Walk, symbols: Symbols, number: int, offset: int) -> list[str]:
     """The type of the object under the pointer, or the parameters of the action."""
-    task = walk.engine.task
-    for place, (name, span) in enumerate(step_words(judged.text.source, walk.places[number])):
-        if span.start <= offset <= span.end:
-            if place == 0 and name in task.actions:
-                action = task.actions[name]
-                parameters = [f"{v.name} - {_types(walk, v.domain)}" for v in action.parameters]
-                return [quoted(f"({' '.join([name, *parameters])})")]
-            if place and name in task.object_index:
-                kinds = [task.type_names[t] for t in task.object_types[task.object_index[name]]]
-                return [f"{quoted(name)} is a {', '.join([quoted(kind) for kind in kinds])}"]
+    task, source, place = walk.engine.task, judged.text.source, walk.places[number]
+    if walk.prepared.write is not None:
+        names = symbols.names(judged)
+    else:
+        words = enumerate(step_words(source, place))
+        names = tuple([Mention(Names.OBJECT if n else Names.ACTION, name, span) for n, (name, span) in words])
+    found = at(tuple([m for m in names if place.start <= m.span.start < place.end]), offset)
+    if found is not None and found.names is Names.ACTION and found.name in task.actions:
+        action = task.actions[found.name]
+        parameters = [f"{v.name} - {_types(walk, v.domain)}" for v in action.parameters]
+        return [quoted(f"({' '.join([found.name, *parameters])})")]
+    if found is not None and found.names is Names.OBJECT and found.name in task.object_index:
+        kinds = [task.type_names[t] for t in task.object_types[task.object_index[found.name]]]
+        return [f"{quoted(found.name)} is a {', '.join([quoted(kind) for kind in kinds])}"]
     return []
 
 

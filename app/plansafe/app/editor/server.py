@@ -30,7 +30,7 @@ def _documents(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     def shut_down(*_: object) -> None:
-        server.worker.close()
+        server.stop()
 
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:

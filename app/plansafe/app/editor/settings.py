@@ -51,6 +51,6 @@ def _own(said: Mapping[str, Any], problems: list[Diagnostic]) -> dict[str, Any]:
             own[_CHOICES[key][0]] = value
         elif key == "specifications" and isinstance(value, list) and all([isinstance(one, str) for one in value]):
             own["specs"] = tuple(value)
-        elif key in (*_TEXTS, *_CHOICES, "specifications"):
+        elif key in (*_TEXTS, *_CHOICES, "specifications") or (key == "lint" and not isinstance(value, bool)):
             problems.append(Diagnostic(SC.BAD_OPTION, f"the editor's setting `safecheck.{key}` cannot be used"))
     return own

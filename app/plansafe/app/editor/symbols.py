@@ -6,8 +6,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
+from plansafe.app.checking import Prepared
 from plansafe.app.discovery import Input, Inputs
 from plansafe.app.editor.names import Mention, Names, mentions
+from plansafe.app.editor.scripts import (
+    given,
+    names_of_script,
+    same_scene,
+    scene_mention,
+    script_names,
+    why_not,
+)
 from plansafe.app.editor.text import Text
 from plansafe.app.editor.tree import Form, Part, tree
 from plansafe.app.editor.workspace import PLANS, Found, Judged, Workspace, belongs, judge
@@ -33,6 +42,7 @@ class Symbols:
     def __init__(self, files: Workspace) -> None:
         self._files = files
         self._known: dict[str, tuple[Source, tuple[Mention, ...]]] = {}
+        self._script: tuple[Prepared | None, tuple[Mention, ...]] = (None, ())
 
     def mentions(self, text: Text) -> tuple[Mention, ...]:
         """The names of a file; of the same text they are looked for once."""
@@ -40,6 +50,20 @@ class Symbols:
         if known is None or known[0].text != text.text:
             known = self._known[text.path] = (text.source, mentions(text.source, heading(text.text).kind))
         return known[1]
+
+    def is_script(self, text: Text) -> bool:
+        """Whether a file is read as a script of a world."""
+        return heading(text.text).kind in PLANS and self._files.found(text.path).configured.settings.world is not None
+
+    def names(self, judged: Judged) -> tuple[Mention, ...]:
+        """The names of a file as it was judged; of a script of a world that cannot be read, none."""
+        if not self.is_script(judged.text):
+            return self.mentions(judged.text)
+        if judged.prepared is None:
+            return ()
+        if self._script[0] is not judged.prepared:
+            self._script = judged.prepared, script_names(judged.prepared)
+        return self._script[1]
 
     # -- files ------------------------------------------------------------------------------------------------------
 
@@ -96,6 +120,8 @@ class Symbols:
 
     def uses(self, judged: Judged, found: Mention) -> list[tuple[Text, Mention]]:
         """Every place of a name, declarations included."""
+        if judged.prepared is not None and judged.prepared.write is not None:
+            return self._uses_of_scripts(judged, judged.prepared, found)
         out = []
         for text in self.group(judged, found):
             for mention in self.mentions(text):
@@ -108,7 +134,36 @@ class Symbols:
 
     def definition(self, judged: Judged, found: Mention) -> tuple[Text, Mention] | None:
         """Where a name is declared."""
+        if judged.prepared is not None and judged.prepared.write is not None:
+            return self._of_world(judged.prepared, found)
         return next(((text, mention) for text, mention in self.uses(judged, found) if mention.declares), None)
+
+    def _of_world(self, prepared: Prepared, found: Mention) -> tuple[Text, Mention] | None:
+        """Where a name of a script comes from: an action from the domain of the world, an object from the scene."""
+        if found.names is Names.OBJECT:
+            return scene_mention(prepared, found.name)
+        domain = given(prepared, "domain")
+        text = None if domain is None else self._files.text(domain.path.partition(" (with ")[0])
+        if text is None:
+            return None
+        return next(((text, m) for m in self.mentions(text) if m.declares and _same_name(m, found)), None)
+
+    def _uses_of_scripts(self, judged: Judged, prepared: Prepared, found: Mention) -> list[tuple[Text, Mention]]:
+        """The same of a name of a script: also in the specifications, and in other scripts about the same scene."""
+        own = judged.text
+        session, root = self._files.found(own.path), self._files.root(own.path)
+        out = [(own, mention) for mention in self.names(judged) if _same_name(mention, found)]
+        origin = self._of_world(prepared, found)
+        out += [] if origin is None else [origin]
+        for path in same_scene(session, own.path, root):
+            text = self._files.text(path)
+            if text is not None:
+                out += [(text, mention) for mention in names_of_script(session, text) if _same_name(mention, found)]
+        for path in self._paths(own):
+            text = self._files.text(path) if path.lower().endswith(".safe") else None
+            if text is not None:
+                out += [(text, mention) for mention in self.mentions(text) if _same_name(mention, found)]
+        return out
 
     def declared(self, judged: Judged) -> dict[Names, list[str]]:
         """The names that a file can use: its own, and those of its domain and problem."""
@@ -131,6 +186,8 @@ class Symbols:
 
         The service judges each file of the group before and after: what it says must be the same.
         """
+        if judged.prepared is not None and judged.prepared.write is not None:
+            raise NotRenamed(why_not(judged.prepared, found))
         word = new.strip().lower() or "-"
         right = (
             is_object_name(word)
@@ -174,6 +231,10 @@ class Symbols:
             now = Text(text.uri, text.path, changed.get(text.uri, text.text))
             if _said(judge(before, text)) != _said(judge(after, now)):
                 raise NotRenamed(f"that would change what is said of {os.path.basename(text.path)}")
+
+
+def _same_name(mention: Mention, found: Mention) -> bool:
+    return mention.names is found.names and mention.name == found.name
 
 
 def declaration(source: Source, mention: Mention) -> str:

@@ -42,6 +42,17 @@ class Judged(NamedTuple):
     confirmed: bool = True
     """Whether the independent kernel was asked about what was found."""
 
+    def with_more(self, diagnostics: tuple[Diagnostic, ...], files: Workspace) -> Judged:
+        """The same with more to say, of texts as they are open or on the disk."""
+        if not diagnostics:
+            return self
+        sources = dict(self.sources)
+        for name in {label.source for diagnostic in diagnostics for label in diagnostic.labels} - sources.keys():
+            text = files.text(name)
+            if text is not None:
+                sources[name] = text.source
+        return self._replace(diagnostics=(*self.diagnostics, *diagnostics), sources=sources)
+
 
 class Found(NamedTuple):
     """The session of a folder: it stays until a file that is no plan changes."""

@@ -1,10 +1,12 @@
 """VirtualHome: scripts of household activities, the environment graphs that they run on, and the goals of their tasks.
 
-``graph`` reads scenes, ``script`` plans, ``goals`` annotations; docs/virtualhome.md says what everything means.
+``graph`` reads scenes, ``script`` plans, ``goals`` annotations, ``places`` finds names again; docs/virtualhome.md says
+what everything means.
 """
 
 from __future__ import annotations
 
+from plansafe.domains.virtualhome.places import object_place, word_places
 from plansafe.domains.virtualhome.scene import read_scene
 from plansafe.domains.virtualhome.script import read_plan, write_step
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole
@@ -33,4 +35,6 @@ WORLD = Benchmark(
             *("sleep", "squeeze", "switchon", "type", "wash", "watch", "wipe"),
         )
     ),
+    word_places=word_places,
+    object_place=object_place,
 )

@@ -78,11 +78,33 @@ def _pair(source: Source, key: Value, wanted: Value, reading: Reading) -> None:
         message = "the objects of a step are a list of names and numbers"
         reading.diagnostics.append(_error(source, message, Span(wanted.start, wanted.end)))
         return
-    arguments: list[Argument] = []
+    reading.steps.append(Written(key.text, tuple([argument for argument, _ in _arguments(items)]), place))
+
+
+def _arguments(items: tuple[Value, ...]) -> list[tuple[Argument, Span]]:
+    """What a step names, and where; a number belongs to the word before it."""
+    out: list[tuple[Argument, Span]] = []
     for item in items:
         text = item.text.strip()
-        if _DIGITS.match(text) and arguments and arguments[-1].number is None:
-            arguments[-1] = Argument(arguments[-1].word, text)
+        if _DIGITS.match(text) and out and out[-1][0].number is None:
+            (word, _), place = out[-1]
+            out[-1] = Argument(word, text), Span(place.start, item.end)
         elif text and text not in ("null", "None"):
-            arguments.append(Argument(text, None))
-    reading.steps.append(Written(key.text, tuple(arguments), place))
+            out.append((Argument(text, None), Span(item.start, item.end)))
+    return out
+
+
+def argument_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
+    """Where action and objects of one pair ``"WALK": ["kitchen", 11]`` stand; ``None`` if it cannot be read again."""
+    pair = "{" + text[place.start : place.end] + "}"
+    try:
+        value = read_value(pair, 0, len(pair))[0]
+    except BrokenOff:
+        return None
+    if value.kind != "object" or len(value.pairs) != 1:
+        return None
+    key, wanted = value.pairs[0]
+    items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
+    back = place.start - 1
+    inner = [Span(one.start + back, one.end + back) for _, one in _arguments(items)]
+    return (Span(key.start + back + 1, key.end + back - 1), None, *inner)

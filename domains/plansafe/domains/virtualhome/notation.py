@@ -87,6 +87,16 @@ def _pairs(rest: str) -> list[tuple[str, str | None]]:
     return [(word, number.strip() if number else None) for word, number in _ARGUMENT.findall(rest)]
 
 
+def line_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
+    """Where action, character (``None``: not written) and objects stand in a step; ``None`` if it is no line."""
+    found = _STEP.match(text, place.start, place.end)
+    if found is None:
+        return None
+    who = Span(found.start(1) - len("<char"), found.end(1) + 1) if found[1] is not None else None
+    objects = [Span(*one.span()) for one in _ARGUMENT.finditer(text, *found.span(3))]
+    return (Span(*found.span(2)), who, *objects)
+
+
 def _no_step(text: str, name: str, start: int, stop: int, below: bool) -> Diagnostic | None:
     """What to say about a line that is no step; ``below``: there were steps above it."""
     line = text[start:stop]
