@@ -16,9 +16,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 sys.path.insert(0, str(Path(__file__).parent))  # what several folders of tests share
 
+gc.set_threshold(20_000, 20, 20)  # collecting tests makes millions of objects, and no garbage
+
 # Jobs that a shell starts in the background ignore interrupts, and so would the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Eleven thousand tests stay until the end: collections need not walk through them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
