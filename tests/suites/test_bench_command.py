@@ -10,6 +10,7 @@ import pytest
 from small_tasks import Run
 from stub_server import Reply, chat, serving, wrong
 
+from plansafe.app.bench_runs import Asked
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
 
@@ -253,3 +254,8 @@ def test_steps_are_chosen_one_by_one(run: Run) -> None:
         )
         assert code == 0
         assert "SafeR, all      100.0 %" in out
+
+
+def test_what_is_said_of_a_model_reaches_it() -> None:
+    settings = Asked("llamacpp-local/x.gguf", threads=3, context=512).settings(7)
+    assert (settings.threads, settings.context, settings.seed) == (3, 512, 7)

@@ -31,7 +31,7 @@ def planned(settings: Settings, asked: Asked, limit: int | None, output: str) ->
     """
     chosen = items(settings)[:limit]
     names = [item.name for item in chosen]
-    with opened(asked.name, _more(asked, settings), asked.cache, keep=asked.keep) as (model, cache):
+    with opened(asked.name, asked.settings(settings.seed), asked.cache, keep=asked.keep) as (model, cache):
         suite = Suite(settings, _for_tasks(asked, settings, model), cache)
         first = header(settings, asked.name, model)
         progress = Progress(len(chosen))
@@ -44,10 +44,6 @@ def planned(settings: Settings, asked: Asked, limit: int | None, output: str) ->
             progress.clear()
     _print(_tables([found], "all"))
     return 0
-
-
-def _more(asked: Asked, settings: Settings) -> ModelSettings:
-    return ModelSettings(asked.base_url, asked.connections, seed=settings.seed, threads=asked.threads)
 
 
 def _for_tasks(asked: Asked, settings: Settings, model: Model) -> Opened:

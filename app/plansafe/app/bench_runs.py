@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plansafe.app.bench_files import reported, scores_of
@@ -35,8 +36,13 @@ class Asked(NamedTuple):
     base_url: str | None = None
     connections: int | None = None
     threads: int | None = None
+    context: int | None = None
     cache: str | None = None
     keep: bool = True
+
+    def settings(self, seed: int) -> ModelSettings:
+        """How the model is to be opened."""
+        return ModelSettings(self.base_url, self.connections, seed=seed, threads=self.threads, context=self.context)
 
 
 class _Files(NamedTuple):
@@ -59,7 +65,7 @@ def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, 
     read = selected(wanted)
     mocks = Mocks(settings.seed)
     known = mocks.policies
-    more = ModelSettings(asked.base_url, asked.connections, seed=settings.seed, threads=asked.threads, policies=known)
+    more = replace(asked.settings(settings.seed), policies=known)
     with opened(asked.name, more, asked.cache, keep=asked.keep) as (model, cache):
         possible(settings, model)
         tell("reading the tasks ..")

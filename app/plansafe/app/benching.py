@@ -52,6 +52,10 @@ Temperature = Annotated[float | None, typer.Option(min=0, max=10, help="0: the l
 DecodeChoice = Annotated[Decode, typer.Option(help="How plans are held to the task (docs/planning.md).")]
 Connections = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Calls at once, to a server.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Of a model in this process.")]
+Context = Annotated[
+    int | None,
+    typer.Option(min=256, max=1 << 20, metavar="N", help="Tokens of prompt and answer, of llamacpp-local/ (8192)."),
+]
 DrawnSplit = Literal["all", "development", "test"]
 LogSamples = Annotated[
     bool, typer.Option("--log-samples", help="Also write each prompt with its answer, as .samples.jsonl.")
@@ -86,6 +90,7 @@ def safel(
     base_url: BaseUrl = None,
     connections: Connections = None,
     threads: Threads = None,
+    context: Context = None,
     cache: CacheFile = None,
     no_cache: NoCache = False,
     memory_limit: MemoryLimit = MEMORY_MIB,
@@ -100,7 +105,7 @@ def safel(
     _bench(
         settings,
         (tasks, split, drawn, limit, seed),
-        (model, base_url, connections, threads, cache, not no_cache),
+        (model, base_url, connections, threads, context, cache, not no_cache),
         (output, log_samples),
         memory_limit,
     )
@@ -130,6 +135,7 @@ def safeplan(
     base_url: BaseUrl = None,
     connections: Connections = None,
     threads: Threads = None,
+    context: Context = None,
     cache: CacheFile = None,
     no_cache: NoCache = False,
     memory_limit: MemoryLimit = MEMORY_MIB,
@@ -152,7 +158,7 @@ def safeplan(
     _bench(
         settings,
         (tasks, split, drawn, limit, seed),
-        (model, base_url, connections, threads, cache, not no_cache),
+        (model, base_url, connections, threads, context, cache, not no_cache),
         (output, log_samples),
         memory_limit,
     )
@@ -178,6 +184,7 @@ def despite(
     base_url: BaseUrl = None,
     connections: Connections = None,
     threads: Threads = None,
+    context: Context = None,
     cache: CacheFile = None,
     no_cache: NoCache = False,
     memory_limit: MemoryLimit = MEMORY_MIB,
@@ -190,7 +197,7 @@ def despite(
     _bench(
         settings,
         (tasks, Split.ALL, 0, limit, seed),
-        (model, base_url, connections, threads, cache, not no_cache),
+        (model, base_url, connections, threads, context, cache, not no_cache),
         (output, log_samples),
         memory_limit,
     )
@@ -218,6 +225,7 @@ def plan(
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="For mocks, and providers that draw by it.")] = 0,
     base_url: BaseUrl = None,
     threads: Threads = None,
+    context: Context = None,
     cache: CacheFile = None,
     no_cache: NoCache = False,
     memory_limit: MemoryLimit = MEMORY_MIB,
@@ -246,7 +254,7 @@ def plan(
             resort=last_resort,
             seed=seed,
         )
-        return planned(chosen, Asked(model, base_url, None, threads, cache, not no_cache), limit, output)
+        return planned(chosen, Asked(model, base_url, None, threads, context, cache, not no_cache), limit, output)
 
     raise typer.Exit(guarded(lambda: _usable(work)))
 
@@ -351,7 +359,7 @@ def _wanted(folder: str | None, split: Split, drawn: int, limit: int | None, see
 def _bench(
     settings: Settings,
     tasks: tuple[str | None, Split, int, int | None, int],
-    model: tuple[str, str | None, int | None, int | None, str | None, bool],
+    model: tuple[str, str | None, int | None, int | None, int | None, str | None, bool],
     output: tuple[str | None, bool],
     memory_limit: int,
 ) -> None:

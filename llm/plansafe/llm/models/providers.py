@@ -30,6 +30,7 @@ from plansafe.llm.models.remote_url import checked_url
 from plansafe.llm.models.transport import Transport, Tries
 
 _MOST_CONNECTIONS = 64
+_CONTEXT = 8192
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Settings:
     """What may be said about a model beside its name. ``environment`` is where addresses and keys are read.
 
     ``threads`` and ``context`` (tokens of prompt and answer together) are for models in this process: torch has one
-    thread by default, since two on shared cores are slower than one, llama.cpp two.
+    thread by default, since two on shared cores are slower than one, llama.cpp two, and room for 8,192 tokens.
     ``dtype`` is what torch computes in: 32 bits on a CPU, 16 on a GPU, where nothing is said.
     """
 
@@ -46,7 +47,7 @@ class Settings:
     tries: Tries = field(default_factory=Tries)
     seed: int = 0
     threads: int | None = None
-    context: int = 8192
+    context: int | None = None
     dtype: Literal["float32", "bfloat16"] | None = None
     policies: Mapping[str, Policy] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
@@ -151,7 +152,7 @@ def _gguf(path: str, settings: Settings) -> Model:
 
 
 def _llamacpp_local(path: str, settings: Settings) -> Model:
-    return llamacpp_local.open_file(path, settings.threads or 2, settings.context)
+    return llamacpp_local.open_file(path, settings.threads or 2, settings.context or _CONTEXT)
 
 
 def _replay(path: str, _: Settings) -> Model:
