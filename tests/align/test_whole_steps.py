@@ -1,0 +1,102 @@
+"""Whole steps of training, beside those of trl's trainers: tokens, masks, loss, clipping and updates together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs the extra `align`")
+pytest.importorskip("peft", reason="training needs the extra `align`")
+trl = pytest.importorskip("trl", reason="parity needs trl")
+datasets = pytest.importorskip("datasets", reason="parity needs trl")
+transformers = pytest.importorskip("transformers", reason="parity needs trl")
+
+from training_cases import base_model, pairs_file  # noqa: E402
+
+from plansafe.align.config import config_of  # noqa: E402 - behind the skip
+from plansafe.align.records import read_pairs  # noqa: E402
+from plansafe.align.training.trainer import train  # noqa: E402
+
+PAIRS, STEPS, RATE = 6, 3, 2e-3
+"""All pairs are in each step, so that nobody's order matters."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    base_model(tmp_path / "base")
+    pairs_file(tmp_path / "pairs.jsonl", PAIRS)
+    return tmp_path
+
+
+def _ours(place: Path, **more: Any) -> Any:
+    """A model after some steps of ours."""
+    said = {
+        "model": f"hf/{place / 'base'}", "data": str(place / "pairs.jsonl"), "output": str(place / "run"),
+        "max_steps": STEPS, "bs": PAIRS, "lr": RATE, "lora_r": 0, "dtype": "float32", "schedule": "constant",
+        "warmup_ratio": 0.0, **more,
+    }  # fmt: skip
+    found = train(config_of(said))
+    assert found.folder is not None
+    return transformers.AutoModelForCausalLM.from_pretrained(found.folder), [one["loss"] for one in found.metrics]
+
+
+def _settings(place: Path) -> dict[str, Any]:
+    return {
+        "output_dir": str(place / "theirs"), "per_device_train_batch_size": PAIRS, "max_steps": STEPS,
+        "learning_rate": RATE, "lr_scheduler_type": "constant", "warmup_steps": 0, "weight_decay": 0.0,
+        "max_grad_norm": 1.0, "optim": "adamw_torch", "use_cpu": True, "bf16": False, "logging_steps": 1,
+        "gradient_checkpointing": False, "max_length": 384, "report_to": [], "save_strategy": "no",
+    }  # fmt: skip
+
+
+def _data(place: Path) -> Any:
+    """What trl is given: the lines as they are."""
+    pairs = list(read_pairs(str(place / "pairs.jsonl")))
+    return datasets.Dataset.from_list(
+        [{"prompt": one.prompt, "chosen": one.chosen, "rejected": one.rejected} for one in pairs]
+    )
+
+
+def _tokenizer(place: Path) -> Any:
+    """Ours begins no prompt with a mark that the tokenizer does not write; trl does, where the tokenizer has one."""
+    found = transformers.AutoTokenizer.from_pretrained(place / "base")
+    found.bos_token = None
+    return found
+
+
+def _far(first: Any, second: Any) -> float:
+    """The largest difference of any weight."""
+    theirs = dict(second.named_parameters())
+    return max([(value - theirs[name]).abs().max().item() for name, value in first.named_parameters()])
+
+
+def _model(place: Path) -> Any:
+    return transformers.AutoModelForCausalLM.from_pretrained(place / "base")
+
+
+def test_simpo_with_its_sft_term_steps_as_trl_does(place: Path) -> None:
+    from trl.experimental.cpo import CPOConfig, CPOTrainer
+
+    settings = CPOConfig(**_settings(place), loss_type="simpo", cpo_alpha=0.7, beta=2.0, simpo_gamma=1.0)
+    trainer = CPOTrainer(_model(place), settings, train_dataset=_data(place), processing_class=_tokenizer(place))
+    trainer.train()
+    model, losses = _ours(place, method="simpo", beta=2.0, gamma_beta_ratio=0.5, sft_weight=0.7)
+    theirs = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    assert losses == pytest.approx(theirs, abs=1e-4)
+    assert _far(_model(place), model) > RATE, "something was learnt"
+    assert _far(model, trainer.model) < RATE / 100
+
+
+def test_dpo_steps_as_trl_does(place: Path) -> None:
+    settings = trl.DPOConfig(**_settings(place), beta=0.3)
+    trainer = trl.DPOTrainer(
+        _model(place), args=settings, train_dataset=_data(place), processing_class=_tokenizer(place)
+    )
+    trainer.train()
+    model, losses = _ours(place, method="dpo", beta=0.3)
+    theirs = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    assert losses == pytest.approx(theirs, abs=1e-4)
+    assert _far(_model(place), model) > RATE, "something was learnt"
+    assert _far(model, trainer.model) < RATE / 100
