@@ -7,12 +7,20 @@ import json
 import re
 from base64 import b64encode
 from importlib.resources import files
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
+from plansafe.app.checking import Settings
+from plansafe.app.pages import auditing
+from plansafe.app.pages import told as told_of
 from plansafe.app.pages.document import LONGEST, SCRIPTS, document, embedded, legible
 from plansafe.app.pages.index import Book
+from plansafe.verifier.reporting.report import Headline
+
+ROOT = Path(__file__).resolve().parents[2]
 
 NASTY = "</script><script>alert(1)</script> <!-- ]]> & \" ' \u2028 \u202e \x00 \x1b[31m \ud800 \U000e0101"
 
@@ -82,3 +90,19 @@ def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyP
     lines = re.findall('id="details">(.*?)</script>', text, re.DOTALL)[0].splitlines()
     assert len(index["rows"]) == len(lines) == 5
     assert lines[0] != "null" and lines[-1] == "null"
+
+
+def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: object) -> dict[str, object]:
+        end = monotonic() + 30
+        while monotonic() < end:
+            sum(range(100))
+        return {}
+
+    monkeypatch.setattr(told_of, "_why", endless)
+    monkeypatch.setattr(auditing, "_GRACE", 0.0)
+    plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
+    found = list(auditing.audited(plans, Settings(time_limit=4.0)))
+    assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
+    assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
+    assert all("time limit has passed" in one.detail["steps_note"] for one in found)

@@ -25,7 +25,7 @@ LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 """The published schemes of one label for each plan (docs/labels.md)."""
 _DAY = 86_400.0
 _CAUSES_S = 20.0
-"""Seconds for the causes of all findings of a plan; what is not proved to be minimal by then is said not to be."""
+"""Seconds for the causes of all findings of a plan; what is not proved to be minimal, or not found, is said so."""
 
 
 class Because(NamedTuple):
@@ -74,7 +74,10 @@ def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
     out = []
     late = monotonic() + _CAUSES_S
     for number, finding in enumerate(report.findings):
-        seconds = max(0.0, late - monotonic()) / (len(report.findings) - number)
+        seconds = (late - monotonic()) / (len(report.findings) - number)
+        if seconds <= 0:
+            out.append(Because(number, "no cause is known: the time for the causes of this plan has passed"))
+            continue
         try:
             cause = minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
             out.append(Because(number, cause.text, cause))

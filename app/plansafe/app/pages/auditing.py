@@ -59,17 +59,23 @@ def audited(paths: list[str], settings: Settings) -> Iterator[Told]:
     """Judge plans one after the other, and find out what a page says of each."""
     session, left = Session(settings), REPAIRS_S
     encoded = _encoder(settings)
+    known: list[Told] = []
 
     def work(prepared: Prepared) -> Told:
         nonlocal left
         began = monotonic()
-        done = told(session, prepared, encoded, REPAIR_S if left > 0 else 0.0)
-        left -= monotonic() - began
-        return done
+        try:
+            return told(session, prepared, encoded, REPAIR_S if left > 0 else 0.0, known.append)
+        finally:
+            left -= monotonic() - began
 
     limit = settings.time_limit + _GRACE if settings.time_limit else 0.0
     for done in session.each(paths, work, limit):
-        yield unprepared(done, encoded) if isinstance(done, Result) else done
+        if isinstance(done, Result) and known and done.report.limits:  # what came behind the verdict took too long
+            yield known[0]
+        else:
+            yield unprepared(done, encoded) if isinstance(done, Result) else done
+        known.clear()
 
 
 def _encoder(settings: Settings) -> Callable[[Result], dict[str, Any]]:

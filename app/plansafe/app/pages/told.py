@@ -34,6 +34,7 @@ MOST_DRAWN = 2_000
 MOST_STATE = 20_000
 """Facts and numbers of a state before the plan that are kept for the page."""
 LONGEST_RULE = 4_000
+_TOO_LONG = "The time limit has passed before more than the verdict was known: steps, causes and repairs are not shown."
 
 
 class Told(NamedTuple):
@@ -43,14 +44,22 @@ class Told(NamedTuple):
     detail: dict[str, Any]
 
 
-def told(session: Session, prepared: Prepared, encoded: Callable[[Result], dict[str, Any]], search_s: float) -> Told:
+def told(
+    session: Session,
+    prepared: Prepared,
+    encoded: Callable[[Result], dict[str, Any]],
+    search_s: float,
+    judged: Callable[[Told], None],
+) -> Told:
     """Judge a plan, and find out what its page says; up to ``search_s`` seconds for a repair (0: none is looked for).
 
-    ``encoded`` makes an object of ``report-1.json`` of a result.
+    ``encoded`` makes an object of ``report-1.json`` of a result. ``judged`` is given what there is to say once the
+    verdict is there: that stays true where the rest comes to a limit.
     """
     checker = prepared.checker
     result = session.audit(prepared)
     detail: dict[str, Any] = {"timelines": [], "rules": _rules(checker)}
+    judged(Told(result, {"report": encoded(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
         many = checker.open or read.open

@@ -9,7 +9,7 @@ if some world that keeps it is not wrong, it is met, and grown as large as it st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from random import Random
 from time import monotonic
@@ -39,6 +39,8 @@ MAX_FREE = 12
 """Of at most so many elements that may or may not be left out, all combinations are tried."""
 SAMPLES = 400
 """So many combinations are tried where there are more."""
+LEAST_S = 2.0
+"""Seconds that there are at least for making a set small when the time for the smallest is up."""
 
 
 class Cause(NamedTuple):
@@ -144,6 +146,7 @@ class _Search:
 
     def __init__(self, worlds: Worlds, time_limit_s: float) -> None:
         self.worlds = worlds
+        self.seconds = time_limit_s
         self.deadline = monotonic() + time_limit_s
         self.random = Random(0)
         self._parts: list[Worlds] | None = None
@@ -204,25 +207,65 @@ class _Search:
     def _samples(self, free: list[Element]) -> Iterator[Intervention]:
         """Nothing; all but one; and some at random, sparse and dense."""
         yield frozenset()
-        yield from [frozenset(free) - {element} for element in free]
+        every = frozenset(free)
+        for element in free:  # one at a time: of a long plan, all together would fill the memory
+            yield every - {element}
         for _ in range(SAMPLES):
             share = self.random.random()
             yield frozenset([element for element in free if self.random.random() < share])
 
     def _grown(self, world: Intervention) -> Intervention:
-        """A largest world around one in which nothing is wrong that is still so."""
-        for element in sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True):
-            if not self.worlds.wrong(world | {element}):
-                world |= {element}
-        return world
+        """A largest world around one in which nothing is wrong that is still so; when time is up, any that is."""
+
+        def grown(now: Intervention, some: Intervention) -> Intervention | None:
+            return None if self.worlds.wrong(now | some) else now | some
+
+        order = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
+        return _galloping(world, order, grown, self.deadline)[0]
 
     def _shrunk(self) -> Intervention:
-        """When time is up: elements that are enough by themselves, and none of which can be left out."""
-        kept = self.worlds.elements
-        for element in sorted(kept, key=self.cost.__getitem__, reverse=True):
-            if self.worlds.wrong(kept - {element}):
-                kept -= {element}
+        """When time is up: elements that are enough by themselves, and none of which can be left out.
+
+        Raises :class:`NotCovered` where as much time again is not enough for that.
+        """
+
+        def shrunk(now: Intervention, some: Intervention) -> Intervention | None:
+            return now - some if self.worlds.wrong(now - some) else None
+
+        order = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
+        until = monotonic() + max(self.seconds, LEAST_S)
+        kept, whole = _galloping(self.worlds.elements, order, shrunk, until)
+        if not whole:
+            raise NotCovered("the time limit passed before one was found")
         return kept
+
+
+def _galloping(
+    now: Intervention,
+    order: Sequence[Element],
+    changed: Callable[[Intervention, Intervention], Intervention | None],
+    until: float,
+) -> tuple[Intervention, bool]:
+    """Change a set by elements in their order, as far as they fit; and whether there was time to ask about all.
+
+    As long as elements fit, twice as many are tried at once, else half as many: where k of n do not fit, some k log n
+    questions are asked instead of n. Where what fits together fits one by one, the result is that of one by one.
+    """
+    at, size = 0, 1
+    while at < len(order):
+        if monotonic() > until:
+            return now, False
+        some = frozenset(order[at : at + size])
+        found = changed(now, some)
+        if found is not None:
+            now = found
+            at += len(some)
+            size *= 2
+        elif len(some) == 1:
+            at += 1
+        else:
+            size = len(some) // 2
+    return now, True
 
 
 def smallest_hitting_set(sets: Sequence[Intervention], cost: Mapping[Element, int]) -> Intervention:
