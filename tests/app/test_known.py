@@ -206,6 +206,16 @@ def test_a_misspelt_rule_is_a_mistake(run: Run) -> None:
     for flag in ("--ignore", "--select"):
         code, out, _ = run("oven.plan", flag, "heat-of: why")
         assert (code, "error[SC625]" in out, "did you mean `heat-off`?" in out) == (2, True, True)
+    assert "did you mean `heat-off`?" in run("oven.plan", "--ignore", "heat: why")[1]
+    assert "it may be written otherwise, or belong to another task" in run("oven.plan", "--ignore", "boats: why")[1]
+
+
+def test_what_is_wrong_with_a_flag_stands_at_the_plan(run: Run) -> None:
+    wrong = ("oven.plan", "--ignore", "heat-of: why", "--format")
+    assert run(*wrong, "github")[1].startswith("::error file=oven.plan,line=1,")
+    assert json.loads(run(*wrong, "gitlab")[1])[0]["location"]["path"] == "oven.plan"
+    (found,) = json.loads(run(*wrong, "sarif")[1])["runs"][0]["results"]
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "oven.plan"
 
 
 def test_the_project_file_says_the_same_but_not_under_gate(run: Run) -> None:

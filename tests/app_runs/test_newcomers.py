@@ -148,3 +148,26 @@ def test_who_interrupts_a_run_is_told_how_it_goes_on(home: Path) -> None:
 def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:
     text = laid_out(Table("t", ("name",), (("\x1b]0;title\x07",), ("-",), ("=1+1",), ("-1",))), "csv")
     assert text.splitlines() == ["name", "\u241b]0;title\u2407", "-", "'=1+1", "'-1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,plan,id\n1,(a),2\n", "the head names the column 'id' twice"),
+        ("id;plan\n1;(a)\n", "cells are separated by commas, not `;`"),
+        ("id\tplan\n1\t(a)\n", "not tabs"),
+    ],
+)
+def test_a_table_whose_head_is_none_says_so_once(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    (item,) = listed([str(path)], Settings(), None, None)
+    assert said in (item.wrong or "")
+
+
+def test_columns_may_be_called_anything_else(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('id,"a ""b""\nc",=1+1,,plan\n1,x,y,z,(a)\n', encoding="utf-8")
+    (item,) = listed([str(path)], Settings(), None, None)
+    assert item.wrong is None
+    assert item.columns == {"id": "1", 'a "b"\nc': "x", "=1+1": "y", "": "z"}

@@ -161,6 +161,9 @@ def test_commands_on_runs(tmp_path: Path) -> None:
     wrong = call("stats", run, "--by", "colour")
     assert (wrong.returncode, "no plan has a column 'colour'" in wrong.stderr) == (2, True)
     assert call("stats", str(tmp_path)).returncode == 2
+    for form in ("csv", "latex"):  # a format is kept or refused, never passed over
+        wrong = call("stats", run, "--format", form)
+        assert (wrong.returncode, wrong.stdout, "a summary is no table" in wrong.stderr) == (2, "", True)
 
 
 def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
@@ -171,6 +174,11 @@ def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     assert "4 plans in both runs" in done.stdout
     assert "no rule broken: 1 in the first alone, 0 in the second alone, 2 alike, 1 left out" in done.stdout
     assert "| p0 | SAFE | UNSAFE | - | hot |" in done.stdout
+    done = call("compare", run, other, "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(line["plan"], line["first"], line["second"]) for line in lines] == [("p0", "SAFE", "UNSAFE")]
+    assert "4 plans in both runs" in done.stderr
+    assert "McNemar's exact p" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])

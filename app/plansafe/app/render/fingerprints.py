@@ -13,7 +13,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from plansafe.app.checking import Result
-from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.app.choosing import FLAGS
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding
 
@@ -61,6 +62,11 @@ def relative(name: str) -> tuple[str, bool]:
     if there.startswith(os.path.join(here, "")):
         return clean(os.path.relpath(there, here).replace(os.sep, "/")), True
     return clean(there), False
+
+
+def place_of(label: Label | None, plan: str) -> tuple[str, Span | None]:
+    """Where a diagnostic belongs: what is wrong with a flag stands in no file, and is about the plan."""
+    return (plan, None) if label is None or label.source in FLAGS else (label.source, label.span)
 
 
 def written_at(span: Span | None, name: str, sources: Mapping[str, Source]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.app.checking import Result
-from plansafe.app.render.fingerprints import Fingerprints, clean, relative
+from plansafe.app.render.fingerprints import Fingerprints, clean, place_of, relative
 from plansafe.app.render.folding import shown
 from plansafe.app.render.text import brief
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
@@ -49,7 +49,7 @@ def issues(result: Result, every: bool, fingerprints: Fingerprints) -> Iterator[
 
 def _of_diagnostic(diagnostic: Diagnostic, result: Result, fingerprints: Fingerprints) -> Issue:
     label = diagnostic.labels[0] if diagnostic.labels else None
-    name, span = (label.source, label.span) if label else (result.plan, None)
+    name, span = place_of(label, result.plan)
     text = _lines(diagnostic.message, *diagnostic.notes, help=diagnostic.help)
     found = fingerprints.of_diagnostic(diagnostic, result)
     place = _place(name, span, result)

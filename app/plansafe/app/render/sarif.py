@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from plansafe.app.checking import Known, Result
 from plansafe.app.explain import page
-from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, uri
+from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, place_of, uri
 from plansafe.app.render.folding import home, idle, known
 from plansafe.app.render.json import world_object
 from plansafe.app.service import combined_exit_code
@@ -96,7 +96,7 @@ class SarifRenderer:
 
     def _of_diagnostic(self, diagnostic: Diagnostic, result: Result) -> dict[str, Any]:
         primary = diagnostic.labels[0] if diagnostic.labels else None
-        name, span = (primary.source, primary.span) if primary else (result.plan, None)
+        name, span = place_of(primary, result.plan)
         text = "\n".join(
             [diagnostic.message, *diagnostic.notes, *([f"help: {diagnostic.help}"] if diagnostic.help else [])]
         )

@@ -118,7 +118,8 @@ def compare(
 ) -> None:
     """Compare two runs plan by plan: headlines, rules, and McNemar's exact test.
 
-    Exit codes: 0, or 2 for what cannot be read. That runs differ is no mistake.
+    As CSV it is the plans that differ, all of them; the rest is said on standard error. Exit codes: 0, or 2 for what
+    cannot be read. That runs differ is no mistake.
     """
     raise typer.Exit(guarded(lambda: _said(lambda: _compare(first, second, form.value, every))))
 
@@ -178,6 +179,8 @@ def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout
         return _rows(runs, filters)
 
     if asked._replace(taxonomy="") == _Asked():
+        if form is not Layout.MARKDOWN:
+            raise _Refused(f"a summary is no table: --format {form.value}", f"--by {', '.join(OF_FINDINGS)} or plan")
         for run in runs:
             _print(Summary.of(_rows([run], filters)).text(run), output)
         return
@@ -279,18 +282,23 @@ def _compare(first: str, second: str, form: str, every: bool) -> None:
 
     runs = [read_run(first), read_run(second)]
     found = compared(runs[0].rows(), runs[1].rows())
-    out = [f"{found.both} plans in both runs; {found.only_first} in {visible(first)} alone, "]
-    out[0] += f"{found.only_second} in {visible(second)} alone"
+    said = [f"{found.both} plans in both runs; {found.only_first} in {visible(first)} alone, "]
+    said[0] += f"{found.only_second} in {visible(second)} alone"
     if found.repeated:
-        out.append(f"{found.repeated} plans have the id of another one and are left out: --id names a column")
-    out += ["", laid_out(found.changes, form)]
+        said.append(f"{found.repeated} plans have the id of another one and are left out: --id names a column")
+    tests = []
     for what, test in found.tests:
         p = "n/a" if test.p is None else f"{test.p:.3g}"
-        out.append(
+        tests.append(
             f"{what}: {test.only_first} in the first alone, {test.only_second} in the second alone, {test.ties} alike, "
             f"{test.left_out} left out; McNemar's exact p = {p}"
         )
     rows = found.plans.rows
+    if form == Layout.CSV.value:  # one table, for programs; the rest is for people
+        remark((*said, *tests))
+        _print(laid_out(found.plans, form), None)
+        return
+    out = [*said, "", laid_out(found.changes, form), *tests]
     if rows:
         shown = found.plans._replace(rows=rows if every else rows[:_SHOWN])
         out += ["", f"{len(rows)} plans differ", laid_out(shown, form)]

@@ -81,6 +81,16 @@ def _csv(file: IO[bytes]) -> Iterator[tuple[int, Row | BadRow]]:
             continue
         if not head:
             head = cells
+            other = next((mark for mark in (";", "\t") if mark in cells[0]), None) if len(cells) == 1 else None
+            if other is not None:
+                said = "tabs" if other == "\t" else f"`{other}`"
+                reason = f"the head is one cell, {cells[0][:80]!a}: cells are separated by commas, not {said}"
+                yield number, BadRow(reason)
+                return
+            twice = next((name for name in head if name and head.count(name) > 1), None)
+            if twice is not None:  # which of them is meant, nobody can say
+                yield number, BadRow(f"the head names the column {twice[:80]!a} twice: no row of it is read")
+                return
         elif len(cells) != len(head):
             yield number, BadRow(f"the row has {len(cells)} cells, and the head has {len(head)}")
         else:

@@ -207,7 +207,8 @@ class Home:
     def _known(self, entry: Entry, what: str, names: Sequence[str], known: Collection[str]) -> None:
         for name in names:
             if name not in known:
-                help = did_you_mean(name, known) or f"`{name}` is written otherwise, or belongs to another task"
+                longer = next((f"did you mean `{one}`?" for one in sorted(known) if one.startswith(name)), None)
+                help = did_you_mean(name, known) or longer or "it may be written otherwise, or belong to another task"
                 self._say(SC.UNKNOWN_IN_HOME, f"no {what} of this task is named `{name}`", entry.place, help)
 
     def _idle(self, entry: Entry, message: str, help: str) -> None:
