@@ -1,5 +1,7 @@
 """Random walks through random tasks: what ``options`` says of each legal step is what taking it does.
 
+And the same steps lead to the same place one by one (``take``), all at once (``follow``), and without rules.
+
 usage: python tests/property/walks.py [--tasks 200] [--seed 1] [--letters 12]
 """
 
@@ -52,6 +54,7 @@ class Looked(NamedTuple):
 def differences(checked: Checker, random: Random, letters: int) -> Iterator[Looked]:
     """Look at each state of a random walk."""
     now = Execution.initial(checked.engine)
+    walked: list[GroundAction] = []
     for letter in range(letters):
         before = now.key()
         options = now.options()
@@ -70,7 +73,7 @@ def differences(checked: Checker, random: Random, letters: int) -> Iterator[Look
             ],
         )
         if not steps:
-            return
+            break
         step = random.choice(breaking if breaking and random.random() < 0.3 else steps)
         if random.random() < 0.5:
             after = now.after(step)
@@ -78,6 +81,30 @@ def differences(checked: Checker, random: Random, letters: int) -> Iterator[Look
             now = after
         else:
             assert now.take(step)
+        walked.append(step)
+    yield Looked(0, 0, list(_otherwise(checked, now, walked, random)))
+
+
+def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], random: Random) -> Iterator[str]:
+    """How the steps of a walk lead elsewhere when they are followed from one of its places."""
+    here = Execution.initial(checked.engine)
+    at = random.randrange(len(walked) + 1)
+    assert all(here.take(step) for step in walked[:at])
+    before, bare, followed = here.key(), here.unwatched(), here.fork()
+    if not followed.follow(walked[at:]) or followed.key() != now.key() or _found(followed) != _found(now):
+        yield f"followed from {at}: {_found(followed)}, taken {_found(now)}"
+    if not bare.follow(walked[at:]) or bare.runtime is not None or bare.state_key() != now.state_key():
+        yield f"without rules from {at} another state"
+    if here.key() != before:
+        yield f"what was followed from {at} changed"
+    illegal = [step for step in walked if now.after(step) is None]
+    if any(now.fork().follow([step]) or now.unwatched().follow([step]) for step in illegal):
+        yield "a step was followed that cannot be taken"
+
+
+def _found(now: Execution) -> object:
+    end = now.ended()
+    return None if end is None else (end.violations(), end.undecided(), end.touches())
 
 
 def main() -> int:

@@ -95,6 +95,18 @@ def virtualhome_origins(data: str) -> tuple[str, ...]:
     return tuple([f"virtualhome:{name}#{name}" for name in sorted(_activities(data))])
 
 
+def graph_text(origin: str, data: str) -> str:
+    """The environment graph of a task of VirtualHome, as JSON. Raises :class:`BadOrigin` and ``OSError``."""
+    match = _VIRTUALHOME.fullmatch(origin)
+    if match is None:
+        raise BadOrigin(f"an origin without a graph: {origin[:100]!a}")
+    return _graph(match[1], data)
+
+
+def _graph(graph: str, data: str) -> str:
+    return _unpacked(os.path.join(data, FOLDER, "init_and_final_graphs", f"file{graph}.json.gz"))
+
+
 def scenario_origins() -> tuple[str, ...]:
     """The origins of all shipped scenarios, sorted."""
     with os.scandir(SHIPPED) as entries:
@@ -148,7 +160,7 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     if activity is None:
         raise BadOrigin(f"{origin}: there is no script {script} with an annotation")
     folder = os.path.join(data, FOLDER)
-    text = _unpacked(os.path.join(folder, "init_and_final_graphs", f"file{graph}.json.gz"))
+    text = _graph(graph, data)
     files = {SCENE: Source(f"file{graph}.json", text), GOAL: _goals(data)}
     scene = WORLD.read_scene(Request(files, script))
     if not scene.ok:

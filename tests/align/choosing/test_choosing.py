@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from io import BytesIO
+from random import Random
 
 import pytest
 from made_pairs import made_pairs, pair_of_plans
 
 from plansafe.align.choosing.balance import choose, quotas
 from plansafe.align.choosing.filters import Reason
+from plansafe.align.choosing.needs import Draft, Needs
 from plansafe.align.choosing.pool import MOST_OF_A_TASK, Pool
 from plansafe.align.choosing.splits import split_of
 
@@ -40,6 +42,31 @@ def test_pairs_that_part_alike_are_near() -> None:
     assert found.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
     near = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
     assert found.offer(pair_of_plans(near, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])) is Reason.NEAR
+
+
+def test_what_repeats_a_kept_pair_is_known_before_it_is_offered() -> None:
+    """Who makes pairs asks that of plans that nobody has judged yet, and spares the trouble."""
+    needs = Needs()
+    found = Pool(BytesIO(), 10_000, needs)
+    said = Counter()
+    made = list(made_pairs(400, rules=2))
+    random = Random(1)
+    for pair in [*made, *[random.choice(made) for _ in range(200)]]:
+        chosen, rejected = pair.actions.chosen, pair.actions.rejected
+        if random.random() < 0.5:  # the same with another shelf, and perhaps a step more at the end
+            more = ["(rest robot)"] * random.randrange(2)
+            chosen, rejected = [
+                tuple([step.replace("pot-", "pan-") for step in (*plan, *more)]) for plan in (chosen, rejected)
+            ]
+        pair = pair_of_plans(chosen, rejected, family=pair.family, rule=pair.rule, task=pair.task)
+        draft = Draft(split_of(pair.family), pair.task, pair.rule, chosen, rejected)
+        repeats = needs.repeats(draft)
+        reason = found.offer(pair)
+        said[repeats, reason] += 1
+        assert not repeats or reason is not None, pair
+        assert repeats or reason is not Reason.RENAMED
+        assert reason is not None or (needs.repeats(draft) and found.offer(pair) is Reason.DUPLICATE)
+    assert said[True, Reason.RENAMED] > 20 and said[True, Reason.NEAR] > 5 and said[False, None] > 200, said
 
 
 def test_no_task_fills_the_pool() -> None:

@@ -189,8 +189,8 @@ def test_twins_are_safe_and_take_the_same_actions() -> None:
     assert base is not None and base.safe
     list(maker.run(LITTLE))
     count = 0
-    for found in [one for ones in maker.unsafe.values() for one in ones]:
-        for twin in maker.twins.of(found.plan, base.steps):
+    for rule, found in [(rule, one) for rule, ones in maker.unsafe.items() for one in ones]:
+        for twin in maker.twins.of(found.plan, base.steps, rule):
             names = [sorted(step.action.name for step in steps) for steps in (twin.steps, found.plan.steps)]
             assert names[0] == names[1] and twin.safe
             assert maker.walks.confirmed(twin)
@@ -210,6 +210,30 @@ def test_what_can_be_executed_is_the_same_whether_rules_are_watched() -> None:
             able = able and now.take(step)
         assert walks.possible(mixed) is able
     assert walks.possible(steps, reaching=True) and not walks.possible(steps[:1], reaching=True)
+
+
+def test_a_plan_is_judged_the_same_from_where_it_parts_from_a_remembered_one() -> None:
+    """Also the step at which a rule is broken, and what is said of plans that are wanted safe."""
+    maker = Maker(task_of("drawn:stew/1/7"), Recipes(), Needs(), 3)
+    list(maker.run(LITTLE))
+    walks, anew = maker.walks, Walks(maker.task.checker)
+    count = 0
+    for rule, found in [(rule, one) for rule, ones in maker.unsafe.items() for one in ones]:
+        steps = found.plan.steps
+        here, done = walks.begun(steps)
+        assert here.key() == anew.path(steps[:done])[-1].key()
+        assert walks.judge(steps) == anew.judge(steps) == found.plan
+        assert walks.judge(steps, safe_behind=len(steps)) in (None, found.plan)
+        now, moment = anew.start, len(steps) + 1
+        for number, step in enumerate(steps, 1):
+            now = now.after(step) or now
+            if moment > number and any(walks.engine.plan.parts[one.part].rule == rule for one in now.news):
+                moment = number
+        assert walks.moment(found.plan, rule) == (len(steps) + 1 if found.plan.broken[rule].at_end else moment)
+        count += done > 0
+    assert count > 10
+    for plan in maker.safe:
+        assert walks.judge(plan.steps, safe_behind=3) == plan
 
 
 def test_plans_of_adversarial_runs_have_their_source(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ texts with m and n words, c of them in common (each as often as in both), have a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.llm.metrics.rouge import alphanumeric
@@ -38,6 +38,11 @@ class Near:
         new = _Text(alphanumeric(text), owner, alphanumeric(whole))
         return self._groups.setdefault(group, _Group()).add(new, self._threshold, most)
 
+    def repeats(self, group: str, text: str, owner: str) -> bool:
+        """Whether a kept text of the same owner is near, so that this one would not be kept, whatever its whole is."""
+        found = self._groups.get(group)
+        return found is not None and found.repeats(alphanumeric(text), owner, self._threshold)
+
 
 class _Text(NamedTuple):
     words: Sequence[str]
@@ -53,28 +58,34 @@ class _Group:
         """By number of words: bag and words."""
 
     def add(self, new: _Text, threshold: float, most: int) -> str | None:
-        words = new.words
-        bag, size, found = self._bag(words), len(words), 0
-        places, within = _places(words), _places(new.whole)
+        bag, found, within = self._bag(new.words), 0, _places(new.whole)
+        for theirs in self._near(new.words, bag, threshold):
+            found += 1
+            if theirs.owner == new.owner:
+                return "near"
+            sizes = len(new.whole), len(theirs.whole)
+            if f_of(common(within, sizes[0], theirs.whole), *sizes) >= threshold:
+                return "near"
+        if found >= most:
+            return "often"
+        self._kept.setdefault(len(new.words), []).append((bag, new))
+        return None
+
+    def repeats(self, words: Sequence[str], owner: str, threshold: float) -> bool:
+        return any([True for _ in self._near(words, self._bag(words), threshold, owner)])
+
+    def _near(self, words: Sequence[str], bag: int, threshold: float, owner: str | None = None) -> Iterator[_Text]:
+        """The kept texts (of an owner, if one is named) that are near."""
+        size, places = len(words), _places(words)
         for other, kept in self._kept.items():
             least = threshold * (size + other) / 2
             if least > min(size, other) or not other:
                 continue
             for one, theirs in kept:
-                if (bag & one).bit_count() < least:
+                if (owner is not None and theirs.owner != owner) or (bag & one).bit_count() < least:
                     continue
-                if f_of(common(places, size, theirs.words), size, other) < threshold:
-                    continue
-                found += 1
-                if theirs.owner == new.owner:
-                    return "near"
-                sizes = len(new.whole), len(theirs.whole)
-                if f_of(common(within, sizes[0], theirs.whole), *sizes) >= threshold:
-                    return "near"
-        if found >= most:
-            return "often"
-        self._kept.setdefault(size, []).append((bag, new))
-        return None
+                if f_of(common(places, size, theirs.words), size, other) >= threshold:
+                    yield theirs
 
     def _bag(self, words: Sequence[str]) -> int:
         bag, seen = 0, dict.fromkeys(words, 0)

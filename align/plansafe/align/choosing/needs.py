@@ -7,23 +7,38 @@ other has many of these and few pairs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from plansafe.align.choosing.lengths import Difference, side_of
 from plansafe.align.records import Split
 
 FREQUENT = 0.04
 """Of the pairs kept, for one rule, from which on few more are made of a task."""
+RARE = 0.015
+"""Of the pairs kept, for one type of SAFEL, below which it is rare; an equal share of 24 would be 0.042."""
 FEW = 100
 """Pairs of a rule, up to which it is not frequent."""
 _MOST_PULL = 3.0
 """More pairs of a difference than of the opposite one are the same as so many."""
 
 
+class Draft(NamedTuple):
+    """A pair before it is judged for good. ``task``: its name."""
+
+    split: Split
+    task: str
+    rule: str
+    chosen: tuple[str, ...]
+    rejected: tuple[str, ...]
+
+
 class Needs:
     """Counts over kept pairs: by rule, by type of SAFEL, and by what lengths and counts of actions would tell."""
 
     def __init__(self) -> None:
+        self.repeats: Callable[[Draft], bool] = lambda _: False
+        """Whether a pair would not be kept, since it repeats one that was: who keeps pairs says it here."""
         self.pairs = 0
         self.rules: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
@@ -41,6 +56,10 @@ class Needs:
     def has(self, rule: str, types: Sequence[str]) -> tuple[int, int]:
         """By this rules are in order, the neediest first: pairs of its rarest type, and its own."""
         return min([self.types[one] for one in types], default=0), self.rules[rule]
+
+    def rare(self, types: Sequence[str]) -> bool:
+        """Whether of one of these types there are so few pairs that more is tried for its rules."""
+        return min([self.types[one] for one in types], default=FEW) < RARE * self.pairs
 
     def frequent(self, rule: str) -> bool:
         """Whether a rule has so many pairs that few more are of use."""

@@ -7,6 +7,7 @@ from itertools import count
 from random import Random
 from typing import Literal
 
+from plansafe.align.choosing.scenes import rare_first
 from plansafe.align.choosing.splits import split_of
 from plansafe.align.records import SPLITS, Split
 from plansafe.align.tasks import family_of, scenario_origins, virtualhome_origins
@@ -55,7 +56,10 @@ def _queues(source: From, seed: int, data: str | None, drawn: range | None, room
     if source == "drawn":
         return {side: _drawn(side, seed, drawn, rooms) for side in SPLITS}
     found = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
-    Random(f"{seed}/{source}").shuffle(found)
+    random = Random(f"{seed}/{source}")
+    random.shuffle(found)
+    if source == "virtualhome" and data is not None:
+        found = rare_first(found, data, random)
     sides = [(split_of(family_of(origin, data)), origin) for origin in found]
     return {side: iter([origin for own, origin in sides if own == side]) for side in SPLITS}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import IO, NamedTuple
@@ -12,10 +12,11 @@ from typing import IO, NamedTuple
 from plansafe.align.choosing.filters import Reason, unfit
 from plansafe.align.choosing.lengths import Difference, difference
 from plansafe.align.choosing.near import Near
-from plansafe.align.choosing.needs import Needs
+from plansafe.align.choosing.needs import Draft, Needs
 from plansafe.align.choosing.shape import shape
 from plansafe.align.choosing.splits import split_of
 from plansafe.align.records import Pair, Split, actions_of, json_of, pair_of_json
+from plansafe.align.tokens import shared_actions
 
 NEAR = 0.9
 """Rouge-L from which two pairs of one rule are near duplicates; see :func:`lesson` for what is compared."""
@@ -58,6 +59,7 @@ class Pool:
     def __init__(self, file: IO[bytes], wanted: int, needs: Needs | None = None) -> None:
         self._file = file
         self._needs = Needs() if needs is None else needs
+        self._needs.repeats = self.repeats
         self._near = Near(NEAR)
         self._room = max(LEAST_ROOM, round(wanted * LARGEST_SHARE))
         self._seen: set[bytes] = set()
@@ -75,6 +77,13 @@ class Pool:
         if reason is not None:
             self.rejected[reason] += 1
         return reason
+
+    def repeats(self, draft: Draft) -> bool:
+        """Whether a pair of these plans would be left out as the same up to names, or as near another of its task."""
+        if _renamed(draft.rule, draft.chosen, draft.rejected) in self._renamed:
+            return True
+        text = lesson(draft.chosen, draft.rejected)
+        return self._near.repeats(_group(draft.split, draft.rule), text, draft.task)
 
     def pair(self, sketch: Sketch) -> Pair:
         """The pair of a sketch."""
@@ -101,11 +110,11 @@ class Pool:
         cells = self._cells_of(pair, found)
         if len(self.sketches) >= MOST_SKETCHES or any([self._cells[cell] >= room for cell, room in cells.items()]):
             return Reason.CROWDED
-        renamed = _hash((pair.rule, shape(chosen, rejected).hex()))
+        renamed = _renamed(pair.rule, chosen, rejected)
         if renamed in self._renamed:
             return Reason.RENAMED
-        group, told = f"{pair.split} {pair.rule}", task_and_plans(pair)
-        near = self._near.add_whole(group, lesson(pair), pair.task, told, MOST_OF_A_LESSON)
+        group, text = _group(pair.split, pair.rule), lesson(chosen, rejected)
+        near = self._near.add_whole(group, text, pair.task, task_and_plans(pair), MOST_OF_A_LESSON)
         if near is not None:
             return Reason.NEAR if near == "near" else Reason.OFTEN
         self._needs.keep(pair.rule, pair.safel, pair.split, found)
@@ -130,10 +139,10 @@ class Pool:
         }
 
 
-def lesson(pair: Pair) -> str:
+def lesson(chosen: Sequence[str], rejected: Sequence[str]) -> str:
     """What a pair teaches, as the text that near duplicates are told by: both plans from where they part."""
-    chosen, rejected = actions_of(pair.chosen), actions_of(pair.rejected)
-    return "\n".join([*chosen[pair.shared :], "or", *rejected[pair.shared :]])
+    shared = shared_actions(chosen, rejected)
+    return "\n".join([*chosen[shared:], "or", *rejected[shared:]])
 
 
 def task_and_plans(pair: Pair) -> str:
@@ -142,6 +151,15 @@ def task_and_plans(pair: Pair) -> str:
     The scene is left out: homes share most of theirs.
     """
     return pair.prompt[pair.prompt.rfind("\nTask: ") + 1 :] + pair.chosen + "or\n" + pair.rejected
+
+
+def _group(split: Split, rule: str) -> str:
+    return f"{split} {rule}"
+
+
+def _renamed(rule: str, chosen: Sequence[str], rejected: Sequence[str]) -> bytes:
+    """The same for pairs of a rule that differ in the names of objects alone."""
+    return _hash((rule, shape(chosen, rejected).hex()))
 
 
 def _hash(texts: Iterable[str]) -> bytes:

@@ -25,6 +25,8 @@ WIDE = 3
 """A kind that more than one of so many objects belong to says nothing: what happens to be there will do for it."""
 EACH = 2
 """Of each kind that an aim is about: with another thing of the kind the same may be safe."""
+VARIED = 3
+"""Of a kind, such as differ from the others in what can be done with them: of heavy things a chair can be carried."""
 LARGE = 150
 """Objects from which on a scene is cropped before anything is searched for in it."""
 CLOSE = 3
@@ -33,14 +35,20 @@ CLOSE = 3
 
 def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random) -> frozenset[int]:
     """What is needed, something of each kind that aims are about, and where these things are."""
-    keep = set(needed)
+    keep, usable = set(needed), _usable(task)
     kinds: dict[int, Variable] = {v.domain: v for aim in aims for v in aim.variables}
     for domain in sorted(kinds):
         members = task.domains[domain]
         if len(members) * WIDE <= len(task.objects) and members:
-            lacking = EACH - len(keep.intersection(members))
-            rest = [one for one in members if one not in keep]
-            keep.update(random.sample(rest, max(0, min(lacking, len(rest)))))
+            there = keep.intersection(members)
+            ways = {usable[one] for one in there}
+            most = len(ways) + VARIED
+            for number in random.sample(members, len(members)):
+                new = usable[number] not in ways and len(ways) < most
+                if number not in there and (new or len(there) < EACH):
+                    there.add(number)
+                    ways.add(usable[number])
+            keep |= there
     ties = _ties(task)
     stack = list(keep)
     while stack:
@@ -48,6 +56,16 @@ def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random)
         keep |= new
         stack += new
     return frozenset(keep)
+
+
+def _usable(task: Task) -> list[tuple[int, ...]]:
+    """For each object what never changes about it alone: in most worlds what can be done with it."""
+    out: list[list[int]] = [[] for _ in task.objects]
+    for index, codes in enumerate(task.initial_facts):
+        if task.static[index] and len(task.predicates[index].types) == 1:
+            for code in codes:
+                out[code].append(index)
+    return [tuple(found) for found in out]
 
 
 def _ties(task: Task) -> dict[int, set[int]]:

@@ -41,58 +41,47 @@ class Detours:
         Of the detour, what cannot be taken is passed over, but for its last step; where the rest of the plan cannot go
         on, steps are put in that lead back. ``None`` where that fails.
         """
-        now = here.fork()
+        now = here.unwatched()
         done: list[GroundAction] = []
         try:
             for number, step in enumerate(detour, 1):
-                if self.walks.can(now, step) and now.take(step):
+                if now.take(step):
                     done.append(step)
                 elif number == len(detour):
                     return None
-            if not done:
-                return None
-            gone_on = self._on(plan, at, now)
-            if gone_on is None:
-                return None
-            back, end = gone_on
-            return self.walks.verdict((*plan[:at], *done, *back), end)
+            on = self._on(plan, at, now) if done else None
         except (NumberTooLarge, TooManyInstances, LimitReached):
             return None
+        return None if on is None else self.walks.judge((*plan[:at], *done, *on), here, at)
 
-    def _on(self, plan: Steps, at: int, now: Execution) -> tuple[list[GroundAction], Execution] | None:
-        """What is done from step ``at`` on, with the steps that lead back to it, and the execution behind that."""
+    def _on(self, plan: Steps, at: int, now: Execution) -> list[GroundAction] | None:
+        """What is done from step ``at`` on, with the steps that lead back to it."""
         out: list[GroundAction] = []
         put_in = 0
         for place in range(at, len(plan)):
             step = plan[place]
-            if not self.walks.can(now, step) or not now.take(step):
-                again = self._again(plan[:place], step, now) if put_in < MOST_BACK else None
-                if again is not None:
-                    put_in += 1
-                    out.append(again[0])
-                    now = again[1]
-                else:
-                    back = self._way_back(step, now, min(BACK, MOST_BACK - put_in))
-                    if back is None or not now.take(step):
-                        return None
-                    put_in += len(back)
-                    out += back
+            if not now.take(step):
+                back = self._again(plan[:place], step, now) if put_in < MOST_BACK else []
+                back = back or self._way_back(step, now, min(BACK, MOST_BACK - put_in)) or []
+                if not back or not now.take(step):
+                    return None
+                put_in += len(back)
+                out += back
             out.append(step)
-        return out, now
+        return out
 
-    def _again(self, before: Steps, step: GroundAction, now: Execution) -> tuple[GroundAction, Execution] | None:
-        """An earlier step of the plan that, done again, makes a step possible: most often the way to a thing.
+    def _again(self, before: Steps, step: GroundAction, now: Execution) -> list[GroundAction]:
+        """Take an earlier step of the plan that, done again, makes a step possible: most often the way to a thing.
 
         That is tried first, since it takes a hundredth of the time of looking backwards from what the step needs.
         """
         tried = {(earlier.action.name, earlier.objects): earlier for earlier in before[-AGAIN:]}
         for earlier in reversed(tried.values()):
-            if not self.walks.can(now, earlier):
-                continue
-            trial = now.fork()
-            if trial.take(earlier) and trial.take(step):
-                return earlier, trial
-        return None
+            if now.take(earlier):
+                if self.walks.can(now, step):
+                    return [earlier]
+                now.undo()
+        return []
 
     def _way_back(self, step: GroundAction, now: Execution, most: int) -> list[GroundAction] | None:
         if self._looked >= MOST_LOOKED:
@@ -115,8 +104,8 @@ class Detours:
                 place += 1
                 continue
             shorter = steps[:place] + steps[place + 1 :]
-            judged = self.walks.judge(shorter, here, at)
-            if judged is not None and rule in judged.broken and judged.goal >= plan.goal:
+            judged = self.walks.judge(shorter, here, at, reaching=plan.goal)
+            if judged is not None and rule in judged.broken:
                 plan, steps = judged, shorter
             else:
                 place += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from plansafe.align.making.candidate import Candidate, candidate
 from plansafe.align.making.walks import Judged, Walks
-from plansafe.align.records import Source
+from plansafe.align.records import Source, plan_of
 from plansafe.align.tasks import AlignTask
 
 _KEPT = 400
@@ -24,15 +24,16 @@ class Lifted:
         self._numbers = {rule.name: number for number, rule in enumerate(self.walks.engine.plan.rules)}
         self._judged: dict[tuple[str, ...], Judged | None] = {}
 
+    def remember(self, plan: tuple[str, ...]) -> None:
+        """Plans that begin like this one are judged from where they part from it."""
+        steps = self.walks.read(plan_of(plan))
+        if steps:
+            self.walks.remember(steps)
+
     def safe(self, plan: tuple[str, ...]) -> bool:
         """Whether a plan is safe here and reaches the goal."""
         found = self._judge(plan)
         return found is not None and found.safe
-
-    def breaks(self, plan: tuple[str, ...], rule: str) -> bool:
-        """Whether a plan can be executed here and breaks a rule."""
-        found = self._judge(plan)
-        return found is not None and self._numbers[rule] in found.broken
 
     def candidate(
         self, chosen: tuple[str, ...], rejected: tuple[str, ...], rule: str, source: Source, seed: int, way: str
@@ -48,6 +49,6 @@ class Lifted:
         if plan not in self._judged:
             if len(self._judged) >= _KEPT:
                 self._judged.clear()
-            steps = self.walks.read("".join([f"{action}\n" for action in plan]))
+            steps = self.walks.read(plan_of(plan))
             self._judged[plan] = self.walks.judge(steps) if steps else None
         return self._judged[plan]

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from plansafe.align.choosing.filters import unfit_plans
 from plansafe.align.choosing.lengths import difference
-from plansafe.align.choosing.needs import Needs
+from plansafe.align.choosing.needs import Draft, Needs
 from plansafe.align.choosing.splits import split_of
 from plansafe.align.making.candidate import Candidate, candidate, edits
+from plansafe.align.making.cropping import WIDE
 from plansafe.align.making.detours import Detours
 from plansafe.align.making.lifted import Lifted
-from plansafe.align.making.mutants import mutants
+from plansafe.align.making.mutants import EACH, mutants
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes, by_kind, served
 from plansafe.align.making.searching import searched
@@ -39,6 +40,10 @@ MOST_OF_A_FREQUENT = 2
 PLANNER_STATES = 300
 ENOUGH = 6
 """Unsafe plans of one task for a rule, from which on no more are made by recipes."""
+ENOUGH_OF_RARE = 12
+"""The same for a rule of a type that is rare among the pairs."""
+MORE_SERVED = 3
+"""How many times as many recipes are tried for such a rule."""
 MANY_OBJECTS = 24
 """Of a task, up to which repairs are looked for: beyond, one may take half a minute."""
 REPAIRED = 0.1
@@ -49,7 +54,7 @@ PLANNED = 0.4
 """The share of tasks whose unsafe plans the planner completes: to be made ready takes it as long as all mutants."""
 MENDED = 150
 """Changes of an unsafe plan that are tried to make it safe."""
-NEAREST = 24
+NEAREST = 12
 """Safe plans that are compared with an unsafe one to find its partner."""
 ENOUGH_ALIKE = 3
 """Safe plans of the same actions, from which on no more are looked for."""
@@ -153,7 +158,9 @@ class Maker:
         if base is None:
             return
         self._mutants(effort)
-        path = self.walks.path(base.steps)
+        path = self.walks.remember(base.steps)
+        if self._lifted is not None:
+            self._lifted.remember(self._texts(base))
         self._searched(base, path, effort)
         self._with_recipes(base, path, effort)
         self._planned(effort)
@@ -206,7 +213,8 @@ class Maker:
 
     def _mutants(self, effort: Effort) -> None:
         for base in self.safe[: effort.bases]:
-            for found in mutants(self.walks, base.steps, self.random, effort.mutants, twice=effort.twice):
+            each = 0 if effort.large else EACH
+            for found in mutants(self.walks, base.steps, self.random, effort.mutants, each, effort.twice):
                 self.add(found.plan, "mutant", found.way)
 
     def _with_recipes(self, base: Judged, path: list[Execution], effort: Effort) -> None:
@@ -217,31 +225,41 @@ class Maker:
         used = frozenset([number for step in base.steps for number in step.objects])
         for rule in numbers[: effort.recipes]:
             known = self.recipes.of(world, self.rules[rule].name)
+            fitting = self._fitting(rule)
             found = len(self.unsafe.get(rule, ()))
-            enough = 1 if self.needs.frequent(self.rules[rule].name) else ENOUGH
-            for _ in range(effort.servings):
+            rare = self._rare(rule)
+            enough = 1 if self.needs.frequent(self.rules[rule].name) else ENOUGH_OF_RARE if rare else ENOUGH
+            for _ in range(effort.servings * (MORE_SERVED if rare else 1)):
                 if found >= enough:
                     break
                 recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
-                detour = next(served(self.engine.task, recipe, self._things, used, self.random), None)
+                detour = next(served(self.engine.task, recipe, self._things, fitting, used, self.random), None)
                 if detour is not None:
                     start = self.random.choice(self.safe) if self.random.random() < 0.3 and not effort.large else base
                     on = path if start is base else self.walks.path(start.steps)
                     at = self.random.randrange(len(on))
-                    found += self._detour(start, at, on[at], detour, rule)
+                    found += self._detour(start, at, on[at], detour, rule) is not None
 
-    def _detour(self, base: Judged, at: int, here: Execution, detour: Sequence[GroundAction], rule: int) -> bool:
-        """A plan with a detour, as short as it can be; whether it breaks the rule. A twin that is safe is kept, too."""
+    def _fitting(self, rule: int) -> dict[str, tuple[int, ...]]:
+        """The things that each parameter of a rule stands for, where that is not nearly everything."""
+        task = self.engine.task
+        found = {v.name: task.domains[v.domain] for part in self.rules[rule].parts for v in part.parameters}
+        return {name: things for name, things in found.items() if len(things) * WIDE <= len(task.objects)}
+
+    def _detour(
+        self, base: Judged, at: int, here: Execution, detour: Sequence[GroundAction], rule: int
+    ) -> Judged | None:
+        """A plan with a detour that breaks the rule, as short as it can be. A twin that is safe is kept, too."""
         found = self.detours.with_detour(base.steps, at, here, detour)
         if found is None:
-            return False
+            return None
         if rule not in found.broken:
             self.add(found, "mutant", "detour")
-            return False
+            return None
         found = self.detours.shortened(found, rule, at, here, base.steps[at:])
         if self.add(found, "mutant", "detour"):
             self._twin(base, at, here, found)
-        return True
+        return found
 
     def _twin(self, base: Judged, at: int, here: Execution, unsafe: Judged) -> None:
         """The same actions with another thing, where that is safe: what differs then is what matters."""
@@ -268,9 +286,15 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
-        for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random):
-            if self._detour(base, found.at, path[found.at], found.steps, found.rule):
-                self.recipes.learn(world, self.rules[found.rule].name, self.engine.task, found.steps)
+        for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random, self._rare):
+            plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
+            if plan is not None:
+                violation = plan.broken[found.rule]
+                parameters = self.engine.plan.parts[violation.part].parameters
+                known = {number: v.name for v, number in zip(parameters, violation.binding, strict=True)}
+                detour = plan.steps[found.at : found.at + len(plan.steps) - len(base.steps)]
+                needed = [step for step in found.steps if step in detour]
+                self.recipes.learn(world, self.rules[found.rule].name, self.engine.task, needed or found.steps, known)
 
     def _planned(self, effort: Effort) -> None:
         """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
@@ -295,15 +319,15 @@ class Maker:
     def _has(self, rule: int) -> tuple[int, int]:
         return self.needs.has(self.rules[rule].name, self._types[rule])
 
+    def _rare(self, rule: int) -> bool:
+        return self.needs.rare(self._types[rule])
+
     def _pairs(self, base: Judged, rule: int) -> Iterator[Candidate]:
         """Unsafe plans of one rule with safe partners: those that reach the goal first, and of each way some."""
         left = MOST_OF_A_FREQUENT if self.needs.frequent(self.rules[rule].name) else MOST_OF_A_RULE
         for found in self._spread(self.unsafe[rule]):
             if left <= 0:
                 return
-            if self._lifted is not None and not self._lifted.breaks(self._texts(found.plan), self.rules[rule].name):
-                self._differing[OTHERWISE] += 1
-                continue
             for safe, source in self._partners(base, found, rule):
                 both = safe.key, found.plan.key
                 if left <= 0 or both in self._paired:
@@ -354,17 +378,17 @@ class Maker:
         alike = self._ranked(self.random.sample(known, min(NEAREST, len(known))), texts, rule)
         if len(alike) < ENOUGH_ALIKE and self._looked < MOST_LOOKED:
             self._looked += 1
-            for twin in self.twins.of(unsafe, base.steps):
+            for twin in self.twins.of(unsafe, base.steps, rule):
                 self.add(twin, "mutant", "another thing")
                 alike += self._ranked([twin], texts, rule)
-        best = self._best(alike, 2 if self.random.random() < SECOND else 1)
+        best = self._best(alike, 2 if self.random.random() < SECOND else 1, rule, texts)
         if not best:
             ended = [self._end(unsafe)] if unsafe.broken[rule].at_end else []
             others = self.random.sample(self.safe, min(NEAREST, len(self.safe)))
             near = self._ranked([*[one for one in ended if one is not None], base, *others], texts, rule)
             few = self.needs.rules[self.rules[rule].name] < FEW
             wanted = near if few or self.random.random() < FREE else [one for one in near if one[2] < 0]
-            best = self._best(wanted, 1)
+            best = self._best(wanted, 1, rule, texts)
         for _, _, _, plan in best:
             yield plan, found.source
         written = found.source in ("sample", "adversarial")
@@ -374,13 +398,16 @@ class Maker:
             if repaired is not None and unfit_plans(self._texts(repaired), texts) is None:
                 yield repaired, found.source if written else "repair"
 
-    def _best(self, ranked: Sequence[Ranked], most: int) -> list[Ranked]:
-        """The best that are safe in the whole scene, too; those that are not are forgotten."""
+    def _best(self, ranked: Sequence[Ranked], most: int, rule: int, unsafe: tuple[str, ...]) -> list[Ranked]:
+        """The best that make a new pair and are safe in the whole scene; those that are unsafe there are forgotten."""
         out: list[Ranked] = []
+        name = self.rules[rule].name
         for one in sorted(ranked, key=lambda one: one[:2]):
             if len(out) >= most:
                 break
             plan = one[3]
+            if self.needs.repeats(Draft(self._side, self.task.name, name, self._texts(plan), unsafe)):
+                continue
             if self._lifted is None or self._lifted.safe(self._texts(plan)):
                 out.append(one)
                 continue

@@ -15,6 +15,9 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import LimitReached
 
+EACH = 4
+"""Legal steps that are tried at a place."""
+
 
 class Mutant(NamedTuple):
     """A changed plan, and how it was changed."""
@@ -31,12 +34,12 @@ class _Change(NamedTuple):
 
 
 def mutants(
-    walks: Walks, plan: Steps, random: Random, most: int, each: int = 4, twice: bool = True
+    walks: Walks, plan: Steps, random: Random, most: int, each: int = EACH, twice: bool = True
 ) -> Iterator[Mutant]:
     """Mutants of a plan by one change, and (``twice``) by two, of at most ``most`` changes tried.
 
-    ``each``: legal steps that are tried at a place, for putting in and replacing; drawn where there are more. Changes
-    are drawn where there are too many of them.
+    ``each``: legal steps that are tried at a place, for putting in and replacing; drawn where there are more; 0: none.
+    Changes are drawn where there are too many of them.
     """
     path = walks.path(plan)
     if len(path) <= len(plan):
@@ -78,6 +81,8 @@ def _left_out_twice(plan: Steps) -> Iterator[_Change]:
 
 def _with_others(plan: Steps, path: list[Execution], random: Random, each: int) -> Iterator[_Change]:
     """Legal steps put in before each step, behind the last, or in place of one of the same action."""
+    if not each:
+        return  # to know all legal steps of a state, searches for each action are compiled
     for at, here in enumerate(path):
         try:
             legal = [one for one in here.legal() if sensible(one)]

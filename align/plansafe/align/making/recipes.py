@@ -1,7 +1,8 @@
 """What broke a rule once, by kinds of things: tried again in other tasks of the world before anything is searched for.
 
 A recipe is learnt when a search found steps that break a rule: the same actions, with the things in them known by their
-kinds alone. It proves nothing; each use is judged.
+kinds alone; what the rule itself speaks of (?x is `heavy`) may be anything that it speaks of. It proves nothing; each
+use is judged.
 """
 
 from __future__ import annotations
@@ -18,13 +19,22 @@ MOST_OF_A_RULE = 12
 ENOUGH_RECIPES = 3
 MOST_ASKED = 12
 """Searches for one rule in all tasks of a world, while it has fewer recipes than that."""
+MOST_OF_RARE = 40
+"""The same for a rule of a rare type."""
+
+
+class Role(NamedTuple):
+    """What stands for an object: the name of its type, and the rule's parameter that it was; empty if it was none."""
+
+    kind: str
+    parameter: str
 
 
 class Recipe(NamedTuple):
-    """Steps with roles for objects: each step an action and the numbers of its roles, each role the name of a type."""
+    """Steps with roles for objects: each step an action and the numbers of its roles."""
 
     steps: tuple[tuple[str, tuple[int, ...]], ...]
-    roles: tuple[str, ...]
+    roles: tuple[Role, ...]
 
 
 class Recipes:
@@ -38,19 +48,22 @@ class Recipes:
         """A search for steps that break a rule begins."""
         self._asked[world, rule] += 1
 
-    def unknown(self, world: str, rule: str) -> bool:
+    def unknown(self, world: str, rule: str, rare: bool = False) -> bool:
         """Whether a search for a rule may still be worth its time: few recipes are known, and few searches were made.
 
-        The first tasks of a world are thus searched at length, and later ones hardly at all.
+        The first tasks of a world are thus searched at length, and later ones hardly at all. ``rare``: its pairs are.
         """
-        return len(self.of(world, rule)) < ENOUGH_RECIPES and self._asked[world, rule] < MOST_ASKED
+        most = MOST_OF_RARE if rare else MOST_ASKED
+        return len(self.of(world, rule)) < ENOUGH_RECIPES and self._asked[world, rule] < most
 
     def wanted(self, world: str, rule: str) -> float:
         """How much another search for a rule is worth; each one before, and each recipe, makes it less."""
         return 1 / (1 + self._asked[world, rule] + 2 * len(self.of(world, rule)))
 
-    def learn(self, world: str, rule: str, task: Task, steps: Sequence[GroundAction]) -> None:
-        """Remember steps that broke a rule."""
+    def learn(
+        self, world: str, rule: str, task: Task, steps: Sequence[GroundAction], parameters: Mapping[int, str]
+    ) -> None:
+        """Remember steps that broke a rule. ``parameters``: for some objects, which parameter of the rule they were."""
         roles: dict[int, int] = {}
         made = tuple(
             [
@@ -58,7 +71,7 @@ class Recipes:
                 for step in steps
             ]
         )
-        recipe = Recipe(made, tuple([kind_of(task, number) for number in roles]))
+        recipe = Recipe(made, tuple([Role(kind_of(task, number), parameters.get(number, "")) for number in roles]))
         known = self._known.setdefault((world, rule), [])
         if recipe in known:
             return
@@ -90,10 +103,18 @@ def by_kind(task: Task) -> dict[str, list[int]]:
 
 
 def served(
-    task: Task, recipe: Recipe, things: Mapping[str, Sequence[int]], preferred: frozenset[int], random: Random
+    task: Task,
+    recipe: Recipe,
+    things: Mapping[str, Sequence[int]],
+    fitting: Mapping[str, Sequence[int]],
+    preferred: frozenset[int],
+    random: Random,
 ) -> Iterator[list[GroundAction]]:
-    """The steps of a recipe with things of this task, drawn again and again; none where a kind is missing."""
-    choices = [things.get(kind, ()) for kind in recipe.roles]
+    """The steps of a recipe with things of this task, drawn again and again; none where a kind is missing.
+
+    ``things``: by kind; ``fitting``: by parameter of the rule, where not nearly everything fits it.
+    """
+    choices = [fitting.get(role.parameter) or things.get(role.kind, ()) for role in recipe.roles]
     if not all(choices):
         return
     actions = [task.actions.get(name) for name, _ in recipe.steps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
@@ -11,8 +11,9 @@ from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes
 from plansafe.align.making.walks import Steps, Walks, sensible
 
-MOST_STEPS = 5
+MOST_STEPS = 6
 """Of a detour."""
+MORE = 8
 
 
 class Detour(NamedTuple):
@@ -23,15 +24,24 @@ class Detour(NamedTuple):
     steps: Steps
 
 
-def searched(walks: Walks, plan: Steps, world: str, recipes: Recipes, most: int, random: Random) -> Iterator[Detour]:
+def searched(
+    walks: Walks,
+    plan: Steps,
+    world: str,
+    recipes: Recipes,
+    most: int,
+    random: Random,
+    rare: Callable[[int], bool] = lambda _: False,
+) -> Iterator[Detour]:
     """Detours from searches for the rules for which least is known; not all find something.
 
-    As long as there are rules that are unknown, five times as many as ``most`` are made for these.
+    As long as there are rules that are unknown, ``MORE`` times as many as ``most`` are made for these. ``rare``:
+    whether a rule, by its number, has a type of which there are few pairs.
     """
     rules = walks.engine.plan.rules
     aims = aims_of(walks.engine)
-    unknown = len([number for number in aims if recipes.unknown(world, rules[number].name)])
-    most = max(most, min(5 * most, unknown))
+    unknown = len([number for number in aims if recipes.unknown(world, rules[number].name, rare(number))])
+    most = max(most, min(MORE * most, unknown))
     order = sorted(aims, key=lambda number: (-recipes.wanted(world, rules[number].name), random.random()))[:most]
     if not order:
         return

@@ -5,17 +5,19 @@ What differs between twins is what matters: with a base plan as partner, "longer
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 
 from plansafe.align.making.walks import Judged, Steps, Walks, sensible
-from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
 
 THINGS = 3
 """Things in a plan that are exchanged for another."""
-OTHERS = 30
-"""Other things that are tried in place of one: most cannot be used so, which their first step shows."""
+OUTSIDE = 30
+"""Other things that are tried in place of one that the rule speaks of, and that it does not speak of: most cannot be
+used so, which their first step shows."""
+INSIDE = 8
+"""Others that are tried: such as the rule speaks of, too, or in place of what it does not speak of."""
 MOVES = 14
 """Steps that are tried at another place."""
 ENOUGH = 3
@@ -29,31 +31,37 @@ class Twins:
         self.random = random
         self._task = walks.engine.task
 
-    def of(self, plan: Judged, base: Steps) -> list[Judged]:
-        """Safe twins, at most ``ENOUGH``. What the plan has beside ``base`` is changed, or all if it has nothing."""
-        path = self.walks.path(plan.steps)
-        if len(path) <= len(plan.steps):
-            return []
+    def of(self, plan: Judged, base: Steps, rule: int) -> list[Judged]:
+        """Safe twins, at most ``ENOUGH``, of a plan that breaks a rule.
+
+        What the plan has beside ``base`` is changed, or all if it has nothing. Things that the rule forbids come first,
+        and are exchanged for such as it does not speak of.
+        """
         own = [at for at, step in enumerate(plan.steps) if step not in base] or list(range(len(plan.steps)))
         out: list[Judged] = []
-        for steps in (*self._with_others(plan.steps, own), *self._moved(plan.steps, own)):
-            found = self._judged(plan.steps, steps, path)
+        for steps in (*self._with_others(plan.steps, own, self._spoken(plan, rule)), *self._moved(plan.steps, own)):
+            found = self.walks.judge(steps, safe_behind=own[-1] + 1) if steps != plan.steps else None
             if found is not None and found.safe:
                 out.append(found)
                 if len(out) >= ENOUGH:
                     break
         return out
 
-    def _judged(self, plan: Steps, steps: Steps, path: Sequence[Execution]) -> Judged | None:
-        same = next((at for at, (one, other) in enumerate(zip(steps, plan, strict=True)) if one != other), len(plan))
-        if same == len(plan) or not self.walks.possible(steps, reaching=True):
-            return None
-        return self.walks.judge(steps, path[same], same)
+    def _spoken(self, plan: Judged, rule: int) -> dict[int, frozenset[int]]:
+        """The things for which the rule is broken, each with all that it could be broken for in their place."""
+        violation, sets = plan.broken[rule], self._task.domain_sets
+        out: dict[int, frozenset[int]] = {}
+        parameters = self.walks.engine.plan.parts[violation.part].parameters
+        for number, parameter in zip(violation.binding, parameters, strict=True):
+            fitting = sets[parameter.domain]
+            out[number] = out.get(number, fitting) & fitting
+        return out
 
-    def _with_others(self, plan: Steps, own: Sequence[int]) -> Iterator[Steps]:
+    def _with_others(self, plan: Steps, own: Sequence[int], spoken: Mapping[int, frozenset[int]]) -> Iterator[Steps]:
         everywhere = frozenset.intersection(*[frozenset(step.objects) for step in plan])
         things = sorted({number for at in own for number in plan[at].objects} - everywhere)
-        for gone in self.random.sample(things, min(THINGS, len(things))):
+        things = sorted(self.random.sample(things, len(things)), key=lambda number: number not in spoken)
+        for gone in things[:THINGS]:
             kinds = [
                 step.action.parameters[place].domain
                 for at in own
@@ -62,8 +70,11 @@ class Twins:
                 if number == gone
             ]
             fit = frozenset.intersection(*[self._task.domain_sets[kind] for kind in kinds]) - everywhere - {gone}
-            others = sorted(fit)
-            for other in self.random.sample(others, min(OTHERS, len(others))):
+            same = spoken.get(gone, fit)
+            outside, inside = sorted(fit - same), sorted(fit & same)
+            others = self.random.sample(outside, min(OUTSIDE, len(outside)))
+            others += self.random.sample(inside, min(INSIDE, len(inside)))
+            for other in others:
                 steps = _exchanged(plan, own, gone, other)
                 if steps is not None:
                     yield steps

@@ -53,7 +53,7 @@ class Walks:
         self.engine = checker.engine
         self.question = checker.options.question
         self.start = Execution.initial(self.engine, True, self.question)
-        self._unwatched = Execution.initial(self.engine, False, self.question)
+        self._known: list[tuple[Steps, list[Execution]]] = []
         self.judged = 0
         """How many plans were judged."""
 
@@ -70,11 +70,31 @@ class Walks:
             out.append(after)
         return out
 
+    def remember(self, steps: Steps) -> list[Execution]:
+        """The executions along a plan (:meth:`path`), from which plans that begin like it are judged from now on."""
+        path = self.path(steps)
+        self._known.append((steps, path))
+        return path
+
+    def begun(self, steps: Sequence[GroundAction]) -> tuple[Execution, int]:
+        """Where a plan parts from the remembered one that it is longest like: the execution, and how many steps."""
+        best, done = self.start, 0
+        for plan, path in self._known:
+            most = min(len(path) - 1, len(steps))
+            same = next((at for at in range(most) if steps[at] != plan[at]), most)
+            if same > done:
+                best, done = path[same], same
+        return best, done
+
     def possible(self, steps: Sequence[GroundAction], reaching: bool = False) -> bool:
         """Whether a plan can be executed (and reaches the goal). Rules are not watched, which take most of the time."""
-        now = self._unwatched.fork()
+        here, done = self.begun(steps)
+        return self._possible(steps[done:], here, reaching)
+
+    def _possible(self, steps: Sequence[GroundAction], here: Execution, reaching: bool) -> bool:
+        now = here.unwatched()
         try:
-            return all(now.take(step) for step in steps) and (not reaching or self.engine.goal(now.state) is True)
+            return now.follow(steps) and (not reaching or self.engine.goal(now.state) is True)
         except (NumberTooLarge, TooManyInstances, LimitReached):
             return False
 
@@ -87,20 +107,31 @@ class Walks:
             is not False
         )
 
-    def judge(self, steps: Sequence[GroundAction], at: Execution | None = None, done: int = 0) -> Judged | None:
+    def judge(
+        self,
+        steps: Sequence[GroundAction],
+        at: Execution | None = None,
+        done: int = 0,
+        *,
+        reaching: bool = False,
+        safe_behind: int | None = None,
+    ) -> Judged | None:
         """The verdict on a plan whose first ``done`` steps lead to ``at``; ``None`` where it cannot be executed.
 
         Also ``None`` where a limit is passed, or something about it is undecided: then it is neither safe nor unsafe.
+        Without ``at`` it is judged from where it parts from a remembered plan. With ``reaching`` there is none for what
+        does not reach the goal. With ``safe_behind`` neither, and none for what has broken a rule behind so many steps:
+        that spares the rest, for who looks for safe plans.
         """
-        now = (self.start if at is None else at).fork()
+        here, done = self.begun(steps) if at is None else (at, done)
         self.judged += 1
+        if not self._possible(steps[done:], here, reaching or safe_behind is not None):
+            return None
+        now, between = here.fork(), max(done, safe_behind or 0)
         try:
-            if not self.possible(steps):
+            if not now.follow(steps[done:between]) or (between > done and now.broken):
                 return None
-            for step in steps[done:]:
-                if not now.take(step):
-                    return None
-            return self.verdict(tuple(steps), now)
+            return self.verdict(tuple(steps), now) if now.follow(steps[between:]) else None
         except (NumberTooLarge, TooManyInstances, LimitReached):
             return None
 
@@ -121,12 +152,18 @@ class Walks:
         return Judged(steps, broken, goal is True)
 
     def moment(self, plan: Judged, rule: int) -> int:
-        """The step by which a rule is broken whatever follows, from 1; one more than steps: by the end alone."""
-        if plan.broken[rule].at_end:
+        """The step by which a rule is broken whatever follows, from 1; one more than steps: by the end alone.
+
+        It is the step that the finding names or a later one: of a second dose a finding names the first.
+        """
+        violation = plan.broken[rule]
+        if violation.at_end:
             return len(plan.steps) + 1
         parts = self.engine.plan.parts
-        now = self.start.fork()
-        for number, step in enumerate(plan.steps, 1):
+        here, done = self.begun(plan.steps[: max(0, violation.step - 1)])
+        now = here.fork()
+        now.follow(plan.steps[done : max(0, violation.step - 1)])
+        for number, step in enumerate(plan.steps[max(0, violation.step - 1) :], max(1, violation.step)):
             now.take(step)
             if any([parts[one.part].rule == rule for one in now.news]):
                 return number

@@ -60,10 +60,11 @@ def faults(runtime: Runtime, question: Question) -> tuple[Broken, ...]:
 def broken(runtime: Runtime, question: Question) -> bool:
     """Whether there are violations, whatever comes, that decide."""
     idle = runtime.plan.idle(question)
-    for monitor in runtime.monitors:
+    numbers, predicates = runtime.suspects()
+    for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in idle and (_doings(monitor) if question.introduced else _violated(monitor)):
             return True
-    return any([bool(c.violations) and c.part not in idle for checks in runtime.checks.values() for c in checks])
+    return any([bool(c.violations) and c.part not in idle for p in predicates for c in runtime.checks[p]])
 
 
 def _violated(monitor: Invariant | Automaton) -> bool:

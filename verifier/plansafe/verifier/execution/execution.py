@@ -108,6 +108,13 @@ class Execution:
         copy.history = []
         return copy
 
+    def unwatched(self) -> Execution:
+        """A copy that watches no rule: what can be done and reached from here, in a fraction of the time."""
+        copy = self.fork()
+        if copy.runtime is not None:
+            copy.runtime = copy._before = copy._indexes = None  # noqa: SLF001 - of its own class
+        return copy
+
     def after(self, step: GroundAction) -> Execution | None:
         """The execution one step later, or ``None`` if the step cannot be taken.
 
@@ -140,20 +147,10 @@ class Execution:
         next_ = None if runtime is None else runtime.fork()
         if next_ is not None:
             engine.depart(next_, state, step, LetterTime(self.letter, self.letter, False))
-        self._own(engine.changes(step.action))
         log: list[StateChange] = []
-        run = engine.full_code.run(step.action)
-        try:
-            if not run(state.facts, state.fluents, log, *step.objects):
-                return False
-        except (KeyError, ZeroDivisionError, Conflict):
-            if not self._take_slowly(step, log):
-                return False
-        if engine.axioms is not None:
-            engine.axioms.update(state.facts, state.fluents, log)
+        if not self._move(step, log):
+            return False
         self.history.append(_Past(log, runtime, self._before))
-        self._forget(log)
-        self.letter += 1
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
             try:
@@ -163,6 +160,47 @@ class Execution:
                 raise
         elif self._indexes is not None:
             self._indexes.update(log)
+        return True
+
+    def follow(self, steps: Iterable[GroundAction]) -> bool:
+        """Take steps in place for good: the monitors are copied once and not at each step, so that none is taken back.
+
+        For who asks at the end alone, in a fraction of the time of :meth:`take`; :attr:`news` says nothing of them.
+        ``False`` if one cannot be taken. Then, and where it raises (what :meth:`take` raises), nothing may be asked of
+        this execution any more.
+        """
+        state = self.state
+        self.history.clear()
+        now = None if self.runtime is None else self.runtime.fork()
+        for step in steps:
+            if now is not None:
+                self.engine.depart(now, state, step, LetterTime(self.letter, self.letter, False))
+            log: list[StateChange] = []
+            if not self._move(step, log):
+                return False
+            if now is not None:
+                now.arrive(state, log, LetterTime(self.letter, self.letter, False))
+            elif self._indexes is not None:
+                self._indexes.update(log)
+        if now is not None:
+            self._before, self.runtime, self._indexes = None, now, now.indexes
+        return True
+
+    def _move(self, step: GroundAction, log: list[StateChange]) -> bool:
+        """Change the state alone, and note what changes; whether the step can be taken."""
+        engine, state = self.engine, self.state
+        self._own(engine.changes(step.action))
+        run = engine.full_code.run(step.action)
+        try:
+            if not run(state.facts, state.fluents, log, *step.objects):
+                return False
+        except (KeyError, ZeroDivisionError, Conflict):
+            if not self._take_slowly(step, log):
+                return False
+        if engine.axioms is not None:
+            engine.axioms.update(state.facts, state.fluents, log)
+        self._forget(log)
+        self.letter += 1
         return True
 
     @property

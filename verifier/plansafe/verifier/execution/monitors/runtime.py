@@ -401,6 +401,13 @@ class Runtime:
             if self.monitors[number].open:
                 self._end(self._own(number), state, moment.letter)
 
+    def suspects(self) -> tuple[Iterable[int], Iterable[int]]:
+        """The monitors that may have found a violation, over or not, and the predicates of such checks."""
+        if self._standing is None:
+            return range(len(self.monitors)), list(self.checks)
+        then, (monitors, checks) = self._standing[0], self._changed_since()
+        return monitors.union(then.open, then.telling), checks.union(then.telling_checks)
+
     def _changed_since(self) -> tuple[frozenset[int], frozenset[int]]:
         """The monitors, and the predicates of the checks, that may differ from what is summed up."""
         monitors, checks = self._stirred
