@@ -44,8 +44,8 @@ def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random)
             ways = {usable[one] for one in there}
             most = len(ways) + VARIED
             for number in random.sample(members, len(members)):
-                new = usable[number] not in ways and len(ways) < most
-                if number not in there and (new or len(there) < EACH):
+                other = usable[number] not in ways and len(ways) < most
+                if number not in there and (other or len(there) < EACH):
                     there.add(number)
                     ways.add(usable[number])
             keep |= there
