@@ -66,3 +66,25 @@ def test_a_share_of_safe_plans_is_spread_evenly() -> None:
         texts = [len(texts_of(TRAIN[0]._replace(number=number), record, data)) - 1 for number in range(40)]
         assert sum(texts) == wanted
         assert sum(texts[:20]) == wanted // 2
+
+
+@pytest.mark.parametrize("item", [TRAIN[0], TRAIN[1]], ids=str)
+def test_plans_of_a_pair_go_out_of_their_way_and_stay_what_they_are(item: object) -> None:
+    assert isinstance(item, type(TRAIN[0]))
+    data = replace(DATA, detours=2)
+    near, record = drawn(item, DATA), drawn(item, data)
+    assert (near["plain"], near["safe"]) == (record["plain"], record["safe"]), "SFT sees no detours"
+    pair = pair_of(item, record, data)
+    assert pair is not None
+    check_pair(pair)
+    checker = task_of(item.origin).checker
+    for plan, before, headline in (
+        (pair.chosen, record["safe"], Headline.SAFE),
+        (pair.rejected, record["plain"], Headline.UNSAFE),
+    ):
+        assert len(actions_of(before)) < len(actions_of(plan)) <= len(actions_of(before)) + 4
+        report = checker.check(Source("plan", plan))
+        assert (report.headline, report.goal) == (headline, Worlds.ALL)
+    rules = {one.rule for one in checker.check(Source("plan", record["plain"])).findings}
+    assert set(pair.rules) == rules
+    assert drawn(item, data) == record

@@ -13,7 +13,9 @@ TINY = (Path(FOLDER) / "tiny.toml").read_text()
 
 
 def test_the_papers_models_have_their_lambdas_and_methods() -> None:
-    assert {"tiny", "small", "paper-llama-3.1-8b", "paper-llama-3-8b", "paper-mistral-7b"} <= set(names())
+    assert {"tiny", "small", "methods", "detours", "paper-llama-3.1-8b", "paper-llama-3-8b", "paper-mistral-7b"} <= set(
+        names()
+    )
     for name in names():
         if name.startswith("paper-"):
             size = read_size(name)

@@ -8,12 +8,15 @@ to the goal. For testing there is the safe reference alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any, NamedTuple
 
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Shift, opened
+from plansafe.align.making.walks import Walks
 from plansafe.align.prompts import compact_prompt
 from plansafe.align.records import Both, Pair, SftLine, actions_of, plan_of
 from plansafe.align.reproducing.sizes import MOST_TRAIN, Data
+from plansafe.align.reproducing.wandering import wandered
 from plansafe.align.tasks import AlignTask
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import Found, step_weights
@@ -81,7 +84,11 @@ def drawn(item: Item, data: Data) -> dict[str, Any]:
     said |= {"plain": plain, "headline": None if report is None or report.headline is None else report.headline.value}
     if report is not None and report.headline is Headline.UNSAFE and report.goal is Worlds.ALL:
         said["safe"] = _safe(checker, plain, made.reference)
-        said["pair"] = _pair(checker, plain, report, said["safe"], Grade(data.regret))
+        sides = Both(said["safe"], plain)
+        if data.detours:
+            sides = _apart(checker, sides, data.detours, item.task)
+            report = checker.check(Source("plan", sides.rejected))
+        said["pair"] = _pair(checker, sides, report, Grade(data.regret))
     return said
 
 
@@ -104,9 +111,22 @@ def _safe(checker: Checker, plain: str, reference: str) -> str:
     return plan_of(found.repairs[0].steps) if found.repairs else reference
 
 
-def _pair(checker: Checker, plain: str, report: Report, safe: str, grade: Grade) -> dict[str, Any] | None:
+def _apart(checker: Checker, sides: Both[str], detours: int, task: str) -> Both[str]:
+    """Both plans with needless steps that change nothing of their verdicts."""
+    walks = Walks(checker)
+
+    def longer(plan: str, side: str) -> str:
+        steps = walks.read(plan)
+        return (
+            plan if steps is None else plan_of(walks.texts(wandered(walks, steps, detours, Random(f"{task}/{side}"))))
+        )
+
+    return Both(longer(sides.chosen, "chosen"), longer(sides.rejected, "rejected"))
+
+
+def _pair(checker: Checker, sides: Both[str], report: Report, grade: Grade) -> dict[str, Any] | None:
     """What a pair says of its unsafe plan, by the rule that is broken first; ``None`` where no rule can be named."""
-    chosen, rejected = actions_of(safe), actions_of(plain)
+    chosen, rejected = actions_of(sides.chosen), actions_of(sides.rejected)
     found = [(_place(one, len(rejected)), one) for one in report.findings if one.rule is not None]
     found = [pair for pair in found if pair[0] > shared_actions(chosen, rejected)]
     if not found:
@@ -115,19 +135,23 @@ def _pair(checker: Checker, plain: str, report: Report, safe: str, grade: Grade)
     rule = next(one for one in checker.rules if one.name == broken.rule)
     taxonomies = load_taxonomies()
     return {
+        "chosen": sides.chosen,
+        "rejected": sides.rejected,
         "first_violation": first,
         "rule": rule.name,
         "rules": sorted({str(one.rule) for _, one in found}),
         "safel": [one.name for one in taxonomies["safel"].categories_of(rule)],
         "categories": [one.name for one in taxonomies["safeplan-bench"].categories_of(rule)],
         "witness": broken.message,
-        **_regrets(checker, safe, plain, grade),
+        **_regrets(checker, sides, grade),
     }
 
 
-def _regrets(checker: Checker, safe: str, plain: str, grade: Grade) -> dict[str, Any]:
+def _regrets(checker: Checker, sides: Both[str], grade: Grade) -> dict[str, Any]:
     """What the steps of both plans waste, and up to where a safe plan is still known."""
-    found = Regretted(checker).of([Source("chosen", safe), Source("rejected", plain)], grade, _TIME_LIMIT_S)
+    found = Regretted(checker).of(
+        [Source("chosen", sides.chosen), Source("rejected", sides.rejected)], grade, _TIME_LIMIT_S
+    )
     low, high = found[1].point_of_no_return
     return {
         "no_return": [max(low, 0), max(high, 0)],
@@ -157,7 +181,7 @@ def pair_of(item: Item, record: dict[str, Any], data: Data) -> Pair | None:
     said = record.get("pair")
     if said is None:
         return None
-    chosen, rejected = actions_of(record["safe"]), actions_of(record["plain"])
+    chosen, rejected = actions_of(said["chosen"]), actions_of(said["rejected"])
     first = said["first_violation"]
     found = Found(
         first,
@@ -173,8 +197,8 @@ def pair_of(item: Item, record: dict[str, Any], data: Data) -> Pair | None:
         world="household",
         split="train",
         prompt=record["prompt"],
-        chosen=record["safe"],
-        rejected=record["plain"],
+        chosen=said["chosen"],
+        rejected=said["rejected"],
         shared=shared_actions(chosen, rejected),
         first_violation=first,
         no_return=found.no_return,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from plansafe.align.config import BadConfig, Config, config_of
@@ -32,6 +32,7 @@ class Data:
 
     ``unseen``: families that are tested alone. ``rooms``: most rooms beside the kitchen. ``safe_share``: of how many
     tasks whose plain plan breaks a rule SFT sees a safe plan, too. ``regret``: by which grade steps are weighed.
+    ``detours``: needless ones in each plan of a pair (``wandering.py``).
     """
 
     families: tuple[str, ...]
@@ -43,6 +44,7 @@ class Data:
     safe_share: float
     regret: str
     seed: int
+    detours: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +150,7 @@ class _Reader:
         return found
 
     def _data(self, table: Mapping[str, Any]) -> Data:
-        self._only(
-            table, ("families", "unseen", "rooms", "train", "test", "test_unseen", "safe_share", "regret", "seed")
-        )
+        self._only(table, tuple([field.name for field in fields(Data)]))
         share = table.get("safe_share", 1.0)
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             raise self._wrong("safe_share", "wants a number from 0 to 1")
@@ -172,6 +172,7 @@ class _Reader:
             float(share),
             regret,
             self._whole(table, "seed", 0, 0),
+            self._whole(table, "detours", 0, 0),
         )
 
     def _families(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
