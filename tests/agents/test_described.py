@@ -14,6 +14,7 @@ import pytest
 from agents_server import TASK, UNSAFE
 
 from plansafe.app.agents.described import components, document
+from plansafe.app.agents.fields import BadRequest
 from plansafe.app.agents.hosts import Hosts, read_hosts
 from plansafe.app.agents.limits import Limits
 from plansafe.app.agents.operations import Desk, perform
@@ -71,6 +72,30 @@ def test_an_answer_is_what_the_document_says(name: str, schema: str) -> None:
     bad = {**answer, "headline": "FINE"} if schema == "report" else {**answer, "repairs": 1}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator({**OPEN, "$ref": f"#/components/schemas/{schema}"}).validate(bad)
+
+
+def test_nothing_is_said_that_generators_pass_over() -> None:
+    """A list of values of several types is no type to them: they leave out the answer that has one."""
+
+    def listed(value: Any) -> Iterator[list[Any]]:
+        if isinstance(value, list):
+            for item in value:
+                yield from listed(item)
+        elif isinstance(value, dict):
+            if isinstance(value.get("enum"), list):
+                yield value["enum"]
+            for item in value.values():
+                yield from listed(item)
+
+    for values in listed(LOCKED):
+        kinds = {type(value) for value in values} - {type(None)}
+        assert kinds in ({str}, {int}), values
+
+
+def test_the_name_of_a_file_is_no_problem() -> None:
+    body = json.dumps({"problem": "examples/dinner/problem.pddl", "plan": UNSAFE}).encode()
+    with pytest.raises(BadRequest, match="no file is read here"):
+        perform("audit", body, Desk(Limits()))
 
 
 def test_definitions_are_shared_only_where_they_say_the_same() -> None:

@@ -12,10 +12,11 @@ import jsonschema
 import pytest
 from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 
+from plansafe.app.agents.described import document
 from plansafe.app.agents.fields import BadRequest
 from plansafe.app.agents.limits import Limits
 from plansafe.app.agents.operations import Desk, perform
-from plansafe.app.agents.routes import WAYS, answer_schema, document
+from plansafe.app.agents.routes import WAYS, answer_schema
 from plansafe.app.agents.watching import Refused, Watch
 from plansafe.grammar.codes import SC
 from plansafe.specs import spec_names
@@ -171,8 +172,9 @@ def test_no_answer_says_where_safecheck_lies(ask: Callable[..., Any], data: Any)
 def test_the_description_has_each_way_and_stands_alone() -> None:
     told = document(locked=True)
     assert {(path, method) for path, ways in told["paths"].items() for method in ways} == {
-        (way.path, way.method.lower()) for way in WAYS
+        *[(way.path, way.method.lower()) for way in WAYS],
+        ("/health", "get"),
     }
-    assert told["security"] == [{"key": []}]
+    assert told["security"] == [{"key": []}, {"header": []}]
     for schema in told["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import pytest
 
 from plansafe.app.editor.command import _serve
+from plansafe.app.running import for_a_program
 
 
 def test_a_missing_package_is_named_with_the_extra(
@@ -19,3 +21,15 @@ def test_a_missing_package_is_named_with_the_extra(
     assert "pip install" in said
     assert any([name in said.partition("help:")[2] for name in ("pygls", "[lsp]")])
     assert "plansafe[" not in said  # no package index has it
+
+
+@pytest.mark.parametrize(("person", "said"), [(True, "note: an editor starts this"), (False, "")])
+def test_who_starts_it_in_a_terminal_is_told_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], person: bool, said: str
+) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: person)
+    monkeypatch.setattr("sys.stdin", terminal)
+    for_a_program("an editor", "docs/editor.md")
+    caught = capsys.readouterr()
+    assert (caught.out, caught.err.startswith(said), bool(caught.err)) == ("", True, person)

@@ -109,6 +109,12 @@ def for_a_browser(output: str | None) -> Diagnostic | None:
     return Diagnostic(SC.BAD_OPTION, text, help="name a file with --output FILE.html, and open it")
 
 
+def for_a_program(what: str, page: str) -> None:
+    """Say on a terminal, where a person started it, that a command waits for the messages of a program."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        remark((f"{what} starts this, and speaks to it over standard input ({page}); end it with Ctrl-C",))
+
+
 def remark(notes: Iterable[str]) -> None:
     """Say on standard error what else has changed by writing a file."""
     from plansafe.app.render.text import brief  # noqa: PLC0415 - where there is something to say

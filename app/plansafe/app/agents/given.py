@@ -57,6 +57,8 @@ def read_task(values: Values, settings: Settings) -> Task:
     wrong = usage_problem(asked)
     if wrong is not None:
         raise BadRequest(wrong.message.replace("--", ""), wrong.help and wrong.help.replace("--", ""))
+    if _TEXT not in there.get("problem", _TEXT):
+        raise BadRequest("`problem` is no PDDL, and no file is read here", "give the text of the problem, not its name")
     for spec in values["rules"]:
         _known(spec, "specification", spec_names())
     if values["domain"] is not None:

@@ -12,7 +12,7 @@ import typer
 
 from plansafe.app.agents.keys import VARIABLE, read_key
 from plansafe.app.agents.limits import Limits
-from plansafe.app.running import complain, guarded
+from plansafe.app.running import complain, for_a_program, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.extras import how_to_install
@@ -190,6 +190,7 @@ def mcp(
             from plansafe.app.agents.tools import run  # noqa: PLC0415 - of the extra `mcp`
         except ModuleNotFoundError as error:
             return complain(_missing(error, "mcp"))
+        for_a_program("an agent's client", "docs/agents.md")
         return run(Limits(time_limit, memory_limit, model), workers, sessions, idle)
 
     raise typer.Exit(guarded(work))

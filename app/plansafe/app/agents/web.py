@@ -31,6 +31,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 _JSON = "application/json"
 _SWEEP = 5.0
+_LARGER = "who runs the service may allow more: --body-limit"
 _STRANGE = "the service is not asked for under this name (the header Host)"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -75,7 +76,7 @@ class Service:
         if way.method == "DELETE":
             return await self.sessions.close(str(session))
         if request.headers.get("content-type", _JSON).partition(";")[0].strip().lower() != _JSON:
-            return _bad(415, "the body is no JSON", f"Content-Type: {_JSON}")
+            return _bad(415, "the body is not said to be JSON", f"Content-Type: {_JSON}")
         held = [0]
         try:
             body = await self._body(request, held)
@@ -94,7 +95,7 @@ class Service:
         most = self.bounds.body
         said = request.headers.get("content-length", "0")
         if said.isdecimal() and len(said) < 20 and int(said) > most:
-            return _bad(413, f"the body is larger than {most:,} bytes")
+            return _bad(413, f"the body is larger than {most:,} bytes", _LARGER)
         parts: list[bytes] = []
         try:
             async with asyncio.timeout(self.bounds.body_seconds):
@@ -102,7 +103,7 @@ class Service:
                     held[0] += len(part)
                     self.held += len(part)
                     if held[0] > most:
-                        return _bad(413, f"the body is larger than {most:,} bytes")
+                        return _bad(413, f"the body is larger than {most:,} bytes", _LARGER)
                     if self.held > self.bounds.bodies:
                         message = "the bodies of other requests fill the memory of the service"
                         return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="ask again later")])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from plansafe.app.options import MemoryLimit
-from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory
+from plansafe.app.running import MEMORY_MIB, complain, for_a_program, guarded, limit_memory
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
@@ -43,6 +43,7 @@ def _serve() -> int:
     from plansafe.app.editor.server import make_server  # noqa: PLC0415 - needs the optional package
     from plansafe.app.render import version  # noqa: PLC0415
 
+    for_a_program("an editor", "docs/editor.md")
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
     make_server(version()).start_io(sys.stdin.buffer, output)

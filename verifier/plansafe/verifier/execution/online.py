@@ -332,13 +332,10 @@ class Monitor:
             )
         base = len(self.task.predicates)
         declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
-        if len(tokens) - 1 != len(declared.types):
-            raise ObservationError(
-                Diagnostic(
-                    SC.ARITY,
-                    f"`{text}` has {len(tokens) - 1} arguments instead of {len(declared.types)}",
-                )
-            )
+        given = len(tokens) - 1
+        if given != len(declared.types):
+            message = f"`{text}` has {given} argument{'' if given == 1 else 's'} instead of {len(declared.types)}"
+            raise ObservationError(Diagnostic(SC.ARITY, message))
         objects: list[int] = []
         for token in tokens[1:]:
             number = self.task.object_index.get(str(token))
