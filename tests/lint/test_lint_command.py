@@ -81,6 +81,24 @@ def test_json(run: Run) -> None:
     assert said["inputs"][0]["how"] == "named by p.pddl"
 
 
+def test_specifications_of_several_domains_are_looked_at_domain_by_domain(run: Run) -> None:
+    rule = "(:process wet :on (wipe) :forbid (and (wiped) (not (wiped))))"
+    Path("glass.safe").write_text(f"(define (safety glass) (:domain glasses) {rule})")
+    Path("glasses.pddl").write_text("(define (domain glasses) (:predicates (wiped)) (:action wipe :effect (wiped)))")
+    Path("any.safe").write_text("(define (safety any))")
+    code, out, err = run("kitchen.safe", "glass.safe", "any.safe", "--format", "json", "--no-search")
+    found = [json.loads(line) for line in out.splitlines()]
+    used = [[entry["path"] for entry in one["inputs"]] for one in found]
+    assert used == [["d.pddl", "kitchen.safe", "any.safe"], ["glasses.pddl", "glass.safe", "any.safe"]]
+    assert [[f["code"] for f in one["findings"] if f["rules"] in (["never"], ["wet"])][:1] for one in found] == [
+        ["SC750"],
+        ["SC750"],
+    ]
+    assert (code, err) == (1, "")
+    (alone,) = run("kitchen.safe", "any.safe", "--format", "json")[1].splitlines()
+    assert [entry["path"] for entry in json.loads(alone)["inputs"]] == ["d.pddl", "kitchen.safe", "any.safe"]
+
+
 def test_ignored_codes_do_not_count(run: Run) -> None:
     code, out, _ = run("kitchen.safe", "--domain", "d.pddl", "--ignore", "sc750", "--format", "concise")
     assert (code, out) == (0, "kitchen.safe: nothing found (2 rules; any problem)\n")

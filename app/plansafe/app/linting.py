@@ -94,6 +94,7 @@ def lint(
     """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.
 
     Without a problem, what is said holds for every problem of the domain; with problems, also what holds for them.
+    Specifications that name different domains are looked at domain by domain.
     Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
@@ -121,14 +122,18 @@ def lint(
         from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
 
         seconds = time_limit or None
-        gathered = gather(wanted)
         options = LintOptions(wanted.lenient_types, seconds, not no_search)
-        code = _lint(gathered, codes, options, how, color.value)
-        if not gaps or code == UNUSABLE:
-            return code
-        of_world = wanted.world or (wanted.project is not None and wanted.project.world)
-        judge = Settings(world=of_world or None).question.judge
-        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, judge, how, color.value)))
+
+        def one(asked: Wanted) -> int:
+            gathered = gather(asked)
+            code = _lint(gathered, codes, options, how, color.value)
+            if not gaps or code == UNUSABLE:
+                return code
+            of_world = asked.world or (asked.project is not None and asked.project.world)
+            judge = Settings(world=of_world or None).question.judge
+            return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, judge, how, color.value)))
+
+        return combined_exit_code([one(asked) for asked in by_domain(wanted)])
 
     raise typer.Exit(guarded(work))
 
@@ -148,6 +153,30 @@ class Wanted(NamedTuple):
     task: str | None
     lenient_types: bool
     project: Project | None = None
+
+
+def by_domain(wanted: Wanted) -> list[Wanted]:
+    """What was asked for, domain by domain where specifications name several and nothing else chooses one.
+
+    A specification that names none is about each of them.
+    """
+    project = wanted.project
+    of_project = project is not None and (project.domain or project.world)
+    if wanted.domain or wanted.world or wanted.problems or of_project or len(wanted.specs) < 2:
+        return [wanted]
+    discovery = Discovery(Choice())
+    named: dict[str, str | None] = {}
+    for path in wanted.specs:
+        found = discovery.read(path if os.path.exists(path) else shipped_spec(path) or path, "specification", "given")
+        domain = heading(found.source.text).domain if isinstance(found, Input) else None
+        named[path] = None if domain is None else domain.lower()
+    domains = list(dict.fromkeys([domain for domain in named.values() if domain is not None]))
+    if len(domains) < 2:
+        return [wanted]
+    return [
+        wanted._replace(specs=tuple([path for path in wanted.specs if named[path] in (None, domain)]))
+        for domain in domains
+    ]
 
 
 def gather(wanted: Wanted, unsaved: Mapping[str, str] | None = None) -> Gathered:
