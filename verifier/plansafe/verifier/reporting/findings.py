@@ -56,7 +56,7 @@ def write_findings(
             v.binding,
         ),
     )
-    ranked = [(bool(following.of_failure(failure)), 0, n) for n, (failure, _) in enumerate(failures)]
+    ranked = [(following.is_following(failure), 0, n) for n, (failure, _) in enumerate(failures)]
     ranked += [(bool(following.of_violation(v)), 1, n) for n, v in enumerate(violated)]
     chosen = {(kind, n) for _, kind, n in sorted(ranked)[: compiled.options.max_findings]}
     findings = writer.write(

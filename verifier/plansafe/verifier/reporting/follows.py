@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -39,17 +40,19 @@ class Following:
         self._stopped = bool(by_name[HALT].failures) and by_name.keys() >= _AFTER
         self.instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
+        self._causing: set[int] = set()
         if not self._stopped:
             return
         self._unmet = all([by_name[reading].goal is not True for reading in _AFTER])
         self._halted = tuple(sorted({failure.step for failure in by_name[HALT].failures}))
-        self._idle = min([step for step in _failed(by_name[FORCE]) if not _happened(by_name[FORCE], step)], default=0)
+        self._idle = min(_failed(by_name[FORCE]) - _happened(by_name[FORCE]), default=0)
         for v in violated:
             if HALT not in v.readings or v.violation.at_end:
                 self.instances.setdefault((v.rule.name, v.binding), set()).update(v.readings)
         both = _failed(by_name[SKIP]) & _failed(by_name[FORCE])
         ill = {failure.step for failure, _ in failures if failure.ill_formed is not None}
-        self.causes = sorted({*self._halted, *ill, *[step for step in both if self._anyhow(step)]})
+        self._causing = {*self._halted, *ill, *[step for step in both if self._anyhow(step)]}
+        self.causes = sorted(self._causing)
 
     def _anyhow(self, step: int) -> bool:
         """Whether what skip and force agree on at a step is there whatever becomes of the failed steps."""
@@ -57,7 +60,11 @@ class Following:
 
     def of_failure(self, failure: Failure) -> tuple[int, ...]:
         """What a failed step follows from."""
-        return () if not self._stopped or failure.step in self.causes else self._before(failure.step)
+        return self._before(failure.step) if self.is_following(failure) else ()
+
+    def is_following(self, failure: Failure) -> bool:
+        """Whether a failed step follows from something: of very many, what they follow from is not listed."""
+        return self._stopped and failure.step not in self._causing
 
     def of_violation(self, v: Violated) -> tuple[int, ...]:
         """What a violation follows from."""
@@ -76,15 +83,17 @@ class Following:
         return self._stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _AFTER
 
     def _before(self, step: int) -> tuple[int, ...]:
-        return tuple([cause for cause in self.causes if cause <= step]) or self._halted
+        return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halted
 
 
 def _failed(outcome: Outcome) -> set[int]:
     return {failure.step for failure in outcome.failures}
 
 
-def _happened(outcome: Outcome, step: int) -> bool:
-    """Whether a step had effects: it started (a timed one), or led to a letter."""
+def _happened(outcome: Outcome) -> set[int]:
+    """The failed steps that had effects all the same: they started (timed ones), or led to a letter."""
+    failed = _failed(outcome)
     if outcome.events is not None:
-        return any([(step, "start") in events for events in outcome.events.values()])
-    return outcome.step_of_letter is None or step in outcome.step_of_letter
+        starts = {(step, "start") for step in failed}
+        return {step for events in outcome.events.values() for step, _ in starts.intersection(events)}
+    return failed if outcome.step_of_letter is None else failed.intersection(outcome.step_of_letter)
