@@ -102,7 +102,7 @@ def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: 
     monkeypatch.setattr(told_of, "_why", endless)
     monkeypatch.setattr(auditing, "_GRACE", 0.0)
     plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
-    found = list(auditing.audited(plans, Settings(time_limit=3.0)))
+    found = list(auditing.audited(plans, Settings(time_limit=4.0)))
     assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
     assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
     assert all("time limit has passed" in one.detail["steps_note"] for one in found)

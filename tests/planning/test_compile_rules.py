@@ -20,7 +20,7 @@ from plansafe.verifier.reporting.report import Headline
 
 STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
 SEED = 31
-CASES = 24
+CASES = 30
 RULES = 2
 
 

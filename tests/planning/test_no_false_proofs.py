@@ -25,7 +25,7 @@ from plansafe.verifier.planning.port import Answer, Planner, Query  # noqa: E402
 from plansafe.verifier.planning.unified import UnifiedPlanner  # noqa: E402
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
 
-LIMIT_S = 1.0
+LIMIT_S = 2.0
 """False proofs come from invariants, found before any search: they are fast."""
 MAKERS = {"household": household_task, "depot": depot_task, "survey": survey_task}
 PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), OwnSearch())
