@@ -79,10 +79,10 @@ class Relaxation:
     def _apply(self, effect: Sexp, binding: Binding) -> None:
         done = [*self._outcomes(effect, binding, False)]
         added = {atom for atom, value, conditional in done if value and not conditional}
-        for atom, value, conditional in done:
+        for atom, value, _ in done:
             if value:
                 self.true.add(atom)
-            elif conditional or atom not in added:  # what one action deletes and adds is true afterwards
+            elif atom not in added:  # what one action deletes and adds is true afterwards
                 self.false.add(atom)
 
     def _outcomes(self, effect: Sexp, binding: Binding, conditional: bool) -> Iterator[tuple[Atom, bool, bool]]:

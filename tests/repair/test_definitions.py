@@ -7,9 +7,14 @@ from functools import partial
 
 import pytest
 from repair_classes import classes, faults
+from repair_compare import checker_of
 from repair_oracle import optimum
 from repair_random import script_count, task
 from repair_task import Task, written
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.diagnose.api import diagnose
+from plansafe.verifier.diagnose.model import ErrorClass
 
 KITCHEN = """(define (domain kitchen) (:types stove - object cup - object)
   (:predicates (on ?s - stove) (clean ?c - cup) (held ?c - cup) (free) (tap))
@@ -134,6 +139,30 @@ def test_deletes_are_ignored_but_static_facts_are_not() -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (s x) (b y)) (:goal (b x)))"
     plan = "(use x) (two x) (one x) (no x) (use y) (two y) (one y) (no y)"
     assert faults(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
+
+
+ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box) (c ?b - box))
+  (:action both :parameters (?b - box ?o - box) :precondition () :effect (and (not (a ?b)) EFFECT))
+  (:action without :parameters (?b - box) :precondition (not (a ?b)) :effect (c ?b)))"""
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        ("(a ?b)", {1: "affordance", 2: "affordance"}),
+        ("(forall (?x - box) (a ?x))", {1: "affordance", 2: "affordance"}),
+        ("(a x)", {1: "affordance"}),  # `(both y x)` makes `(a y)` false, nothing makes `(a x)` false
+        ("(a ?o)", {}),
+        ("(when (c ?b) (a ?b))", {}),
+    ],
+)
+def test_what_is_added_at_the_same_time_never_becomes_false(effect: str, expected: dict[int, str]) -> None:
+    problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
+    made = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
+    assert faults(made) == expected
+    said = diagnose(checker_of(made), Source("tiny.plan", made.plan_text()))
+    found = {step for one in said.witnesses for step in one.steps if one.error is ErrorClass.AFFORDANCE}
+    assert found == expected.keys()
 
 
 def test_the_shortcut_through_states_changes_nothing() -> None:

@@ -56,8 +56,10 @@ class Relaxed:
                 check()
             binding = bind(schema.parameters, objects)
             code_of = self.task.code_of
-            facts = [(a.predicate, code_of(a.arguments, binding), True) for a in schema.adds]
-            facts += [(a.predicate, code_of(a.arguments, binding), False) for a in schema.deletes]
+            added = [(a.predicate, code_of(a.arguments, binding)) for a in schema.adds]
+            deleted = [(a.predicate, code_of(a.arguments, binding)) for a in schema.deletes]
+            facts = [(*fact, True) for fact in added]
+            facts += [(*fact, False) for fact in deleted if fact not in added]  # what is added, too, stays true
             label = -1
             if schema.action is not None:
                 own = objects[: len(schema.action.parameters)]

@@ -24,9 +24,11 @@ from plansafe.verifier.model.nodes import (
     Atom,
     Axiom,
     Compare,
+    Effect,
     Formula,
     Not,
     OpenPredicate,
+    Task,
     Temporal,
     Variable,
     variable,
@@ -252,9 +254,11 @@ class Relaxation:
     def _changers(self, action: Action) -> Iterator[_Changer]:
         parameters = self._widened(action.parameters)
         for kind, snap in (("start", action.start), ("end", action.end)):
-            for effect in snap.effects if snap is not None else ():
+            effects = snap.effects if snap is not None else ()
+            always = [effect for effect in effects if _happens_always(effect)]
+            for effect in effects:
                 condition = And((*self._conditions(action, kind).parts, effect.condition, effect.at_start))
-                yield _Changer(condition, (*parameters, *effect.variables), effect.adds, effect.deletes)
+                yield _Changer(condition, (*parameters, *effect.variables), effect, always)
 
     def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
@@ -302,21 +306,51 @@ class _Changer:
     """An effect: where its condition may hold, it may happen."""
 
     def __init__(
-        self, condition: And, variables: tuple[Variable, ...], adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
+        self, condition: And, variables: tuple[Variable, ...], effect: Effect, always: Sequence[Effect]
     ) -> None:
         self.condition = condition
         self.variables = variables
-        self.changes = [(atom, True) for atom in adds] + [(atom, False) for atom in deletes]
+        self._adds = effect.adds
         self._places = {variable(v.slot): place for place, v in enumerate(variables)}
+        added = [(atom, other) for other in always for atom in other.adds]
+        left = [d for d in effect.deletes if all([d != atom or other.variables for atom, other in added])]
+        self._deletes = [(d, [pair for pair in added if pair[0].predicate == d.predicate]) for d in left]
+        """Each with what is added whenever the action happens, and prevails where it is the same fact."""
 
     def run(self, relaxation: Relaxation) -> bool:
         """Add what may happen; whether anything is new."""
-        if not self.changes:
+        if not (self._adds or self._deletes):
             return False
         changed = False
-        encode = relaxation.task.encode
+        task = relaxation.task
         for objects in set(relaxation.matches(self.condition, self.variables)):
-            for atom, value in self.changes:
-                code = encode(tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments]))
-                changed |= relaxation.reach(atom.predicate, code, value)
+            for atom in self._adds:
+                changed |= relaxation.reach(atom.predicate, task.encode(self._objects(atom, objects)), True)
+            for atom, prevailing in self._deletes:
+                deleted = self._objects(atom, objects)
+                if not any([self._adds_same(other, objects, deleted, task) for other in prevailing]):
+                    changed |= relaxation.reach(atom.predicate, task.encode(deleted), False)
         return changed
+
+    def _objects(self, atom: Atom, objects: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments])
+
+    def _adds_same(
+        self, added: tuple[Atom, Effect], objects: tuple[int, ...], wanted: tuple[int, ...], task: Task
+    ) -> bool:
+        """Whether an effect adds a fact with these objects, for some binding of its own variables."""
+        atom, effect = added
+        own: dict[int, int] = {}
+        domains = {variable(v.slot): task.domain_sets[v.domain] for v in effect.variables}
+        for argument, there in zip(atom.arguments, wanted, strict=True):
+            if argument in domains:
+                if own.setdefault(argument, there) != there or there not in domains[argument]:
+                    return False
+            elif (argument if argument >= 0 else objects[self._places[argument]]) != there:
+                return False
+        return True
+
+
+def _happens_always(effect: Effect) -> bool:
+    """Whether an effect has no condition, so that it happens whenever its action does."""
+    return effect.condition is TRUE and effect.at_start is TRUE and not effect.choices
