@@ -72,7 +72,7 @@ class _Group:
         return None
 
     def repeats(self, words: Sequence[str], owner: str, threshold: float) -> bool:
-        return any([True for _ in self._near(words, self._bag(words), threshold, owner)])
+        return next(self._near(words, self._bag(words), threshold, owner), None) is not None
 
     def _near(self, words: Sequence[str], bag: int, threshold: float, owner: str | None = None) -> Iterator[_Text]:
         """The kept texts (of an owner, if one is named) that are near."""

@@ -160,10 +160,11 @@ class Walks:
         if violation.at_end:
             return len(plan.steps) + 1
         parts = self.engine.plan.parts
-        here, done = self.begun(plan.steps[: max(0, violation.step - 1)])
+        before = max(0, violation.step - 1)
+        here, done = self.begun(plan.steps[:before])
         now = here.fork()
-        now.follow(plan.steps[done : max(0, violation.step - 1)])
-        for number, step in enumerate(plan.steps[max(0, violation.step - 1) :], max(1, violation.step)):
+        now.follow(plan.steps[done:before])
+        for number, step in enumerate(plan.steps[before:], before + 1):
             now.take(step)
             if any([parts[one.part].rule == rule for one in now.news]):
                 return number

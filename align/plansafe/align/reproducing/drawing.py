@@ -117,9 +117,9 @@ def _apart(checker: Checker, sides: Both[str], detours: int, task: str) -> Both[
 
     def longer(plan: str, side: str) -> str:
         steps = walks.read(plan)
-        return (
-            plan if steps is None else plan_of(walks.texts(wandered(walks, steps, detours, Random(f"{task}/{side}"))))
-        )
+        if steps is None:
+            return plan
+        return plan_of(walks.texts(wandered(walks, steps, detours, Random(f"{task}/{side}"))))
 
     return Both(longer(sides.chosen, "chosen"), longer(sides.rejected, "rejected"))
 
@@ -149,9 +149,8 @@ def _pair(checker: Checker, sides: Both[str], report: Report, grade: Grade) -> d
 
 def _regrets(checker: Checker, sides: Both[str], grade: Grade) -> dict[str, Any]:
     """What the steps of both plans waste, and up to where a safe plan is still known."""
-    found = Regretted(checker).of(
-        [Source("chosen", sides.chosen), Source("rejected", sides.rejected)], grade, _TIME_LIMIT_S
-    )
+    plans = [Source("chosen", sides.chosen), Source("rejected", sides.rejected)]
+    found = Regretted(checker).of(plans, grade, _TIME_LIMIT_S)
     low, high = found[1].point_of_no_return
     return {
         "no_return": [max(low, 0), max(high, 0)],

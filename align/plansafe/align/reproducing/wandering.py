@@ -23,7 +23,9 @@ def wandered(walks: Walks, plan: Steps, count: int, random: Random) -> Steps:
     ``count`` of them, or as many as are found; the same ones for the same ``random``.
     """
     judged = walks.judge(plan)
-    for _ in range(0 if judged is None else count):
+    if judged is None:
+        return plan
+    for _ in range(count):
         found = next((one for _ in range(TRIES) for one in _detours(walks, plan, judged, random)), None)
         if found is None:
             break
@@ -31,20 +33,18 @@ def wandered(walks: Walks, plan: Steps, count: int, random: Random) -> Steps:
     return plan
 
 
-def _detours(walks: Walks, plan: Steps, judged: Judged | None, random: Random) -> Iterator[Steps]:
-    """Plans with a detour at one place that begins with one step, both drawn."""
+def _detours(walks: Walks, plan: Steps, judged: Judged, random: Random) -> Iterator[Steps]:
+    """Plans with a detour at one place that begins with one step, both drawn, and with the verdict that is given."""
     at = random.randrange(len(plan) + 1)
-    path = walks.path(plan[:at])
-    if len(path) <= at:
-        return
-    here = path[at]
+    here = walks.path(plan[:at])[-1]
     first = random.choice(_drawn([*here.legal()], random) or [None])
     after = None if first is None else here.after(first)
     if first is None or after is None:
         return
     for back in ((), *[(one,) for one in _drawn([*after.legal()], random)]):
         longer = (*plan[:at], first, *back, *plan[at:])
-        if walks.possible(longer) and _alike(walks.judge(longer), judged):
+        found = walks.judge(longer, here, at)
+        if found is not None and found.broken.keys() == judged.broken.keys() and found.goal == judged.goal:
             yield longer
 
 
@@ -52,8 +52,3 @@ def _drawn(steps: list[GroundAction], random: Random) -> list[GroundAction]:
     found = [step for step in steps if sensible(step)]
     random.shuffle(found)
     return found
-
-
-def _alike(one: Judged | None, other: Judged | None) -> bool:
-    """Whether two plans break the same rules and both reach the goal or not."""
-    return one is not None and other is not None and one.broken.keys() == other.broken.keys() and one.goal == other.goal
