@@ -99,7 +99,14 @@ def lint(
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
     wanted = Wanted(
-        tuple(specs or ()), domain, tuple(problem or ()), world, tuple(scene or ()), goal, task, lenient_types
+        specs=tuple(specs or ()),
+        domain=domain,
+        problems=tuple(problem or ()),
+        world=world,
+        scenes=tuple(scene or ()),
+        goal=goal,
+        task=task,
+        lenient_types=lenient_types,
     )
     how, memory = form, memory_limit
     if domain is None and world is None:  # either sets the project file aside
@@ -144,14 +151,14 @@ UNUSABLE = 2
 class Wanted(NamedTuple):
     """What to lint, as it was asked for."""
 
-    specs: tuple[str, ...]
-    domain: str | None
-    problems: tuple[str, ...]
-    world: str | None
-    scenes: tuple[str, ...]
-    goal: str | None
-    task: str | None
-    lenient_types: bool
+    specs: tuple[str, ...] = ()
+    domain: str | None = None
+    problems: tuple[str, ...] = ()
+    world: str | None = None
+    scenes: tuple[str, ...] = ()
+    goal: str | None = None
+    task: str | None = None
+    lenient_types: bool = False
     project: Project | None = None
 
 

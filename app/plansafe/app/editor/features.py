@@ -160,8 +160,8 @@ def _names(server: Server) -> None:
             found = named(judged, params.position)
             if found is None:
                 return None
-            if judged.prepared is not None and judged.prepared.write is not None:
-                raise refusal(why_not(judged.prepared, found))
+            if judged.script is not None:
+                raise refusal(why_not(judged.script, found))
             place = judged.text.range(found.span)
             return types.PrepareRenamePlaceholder(place, judged.text.source.slice(found.span))
 

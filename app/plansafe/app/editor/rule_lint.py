@@ -75,29 +75,26 @@ def _wanted(asked: Asked) -> Any:
     from plansafe.app.linting import Wanted  # noqa: PLC0415
 
     if asked.kind == "domain":
-        return Wanted((), asked.path, (), None, (), None, None, False)
+        return Wanted(domain=asked.path)
     if asked.kind == "problem":
-        return Wanted((), asked.said.get("domain") or None, (asked.path,), None, (), None, None, False)
+        return Wanted(domain=asked.said.get("domain") or None, problems=(asked.path,))
     settings = configured(asked.root, asked.said).settings
     project = settings.project
     if asked.said.get("domain") or asked.said.get("world"):  # either sets the project file aside, as the flags do
         project = None
-    scene, problem, world = settings.scene, settings.problem, settings.world
-    given = project is None
     if project is not None and len(project.matching(project.problem)) > MOST_PROBLEMS:
         project = project._replace(problem=None)
     if project is not None and len(project.matching(project.scene)) > MOST_PROBLEMS:
         project = project._replace(scene=None)
+    if project is not None:
+        return Wanted(specs=(asked.path,), project=project)
+    scene, problem, world = settings.scene, settings.problem, settings.world
     return Wanted(
-        (asked.path,),
-        settings.domain if given else None,
-        (problem,) if given and problem is not None else (),
-        world if given else None,
-        (scene,) if given and world is not None and scene is not None else (),
-        None,
-        None,
-        False,
-        project,
+        specs=(asked.path,),
+        domain=settings.domain,
+        problems=() if problem is None else (problem,),
+        world=world,
+        scenes=() if world is None or scene is None else (scene,),
     )
 
 

@@ -120,8 +120,8 @@ class Symbols:
 
     def uses(self, judged: Judged, found: Mention) -> list[tuple[Text, Mention]]:
         """Every place of a name, declarations included."""
-        if judged.prepared is not None and judged.prepared.write is not None:
-            return self._uses_of_scripts(judged, judged.prepared, found)
+        if judged.script is not None:
+            return self._uses_of_scripts(judged, judged.script, found)
         out = []
         for text in self.group(judged, found):
             for mention in self.mentions(text):
@@ -134,8 +134,8 @@ class Symbols:
 
     def definition(self, judged: Judged, found: Mention) -> tuple[Text, Mention] | None:
         """Where a name is declared."""
-        if judged.prepared is not None and judged.prepared.write is not None:
-            return self._of_world(judged.prepared, found)
+        if judged.script is not None:
+            return self._of_world(judged.script, found)
         return next(((text, mention) for text, mention in self.uses(judged, found) if mention.declares), None)
 
     def _of_world(self, prepared: Prepared, found: Mention) -> tuple[Text, Mention] | None:
@@ -186,8 +186,8 @@ class Symbols:
 
         The service judges each file of the group before and after: what it says must be the same.
         """
-        if judged.prepared is not None and judged.prepared.write is not None:
-            raise NotRenamed(why_not(judged.prepared, found))
+        if judged.script is not None:
+            raise NotRenamed(why_not(judged.script, found))
         word = new.strip().lower() or "-"
         right = (
             is_object_name(word)

@@ -42,6 +42,11 @@ class Judged(NamedTuple):
     confirmed: bool = True
     """Whether the independent kernel was asked about what was found."""
 
+    @property
+    def script(self) -> Prepared | None:
+        """The plan with its task, where it is a script of a world and not PDDL."""
+        return None if self.prepared is None or self.prepared.write is None else self.prepared
+
     def with_more(self, diagnostics: tuple[Diagnostic, ...], files: Workspace) -> Judged:
         """The same with more to say, of texts as they are open or on the disk."""
         if not diagnostics:
