@@ -154,7 +154,7 @@ def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() ->
     for one in found[:2]:
         is_as_it_says(one, task.checker)
         named = {numbers[word] for step in (*one.chosen, *one.rejected) for word in step[1:-1].split()[1:]}
-        keep = kept(walks.engine.task, named, (), Random(0))
+        keep = kept(walks.engine, named, (), Random(0))
         small = cropped(task.checker, keep, specs, resolve)
         assert len(small.engine.task.objects) < 150
         assert small.check(Source("unsafe", plan_of(one.rejected))).safe is Worlds.NONE
@@ -184,7 +184,7 @@ def test_a_home_with_things_of_all_kinds_keeps_its_task(origin: str) -> None:
 
 
 def test_twins_are_safe_and_take_the_same_actions() -> None:
-    maker = Maker(task_of("drawn:tea/0/1/3/full"), Recipes(), Needs(), 3)
+    maker = Maker(task_of("drawn:tea/0/1/3/full"), Recipes(), Needs(), 4)
     base = maker.walks.judge(maker.walks.read(maker.task.reference) or ())
     assert base is not None and base.safe
     list(maker.run(LITTLE))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from plansafe.align.choosing.lengths import Difference, side_of
 from plansafe.align.records import Split
 
-FREQUENT = 0.04
+FREQUENT = 0.02
 """Of the pairs kept, for one rule, from which on few more are made of a task."""
 RARE = 0.015
 """Of the pairs kept, for one type of SAFEL, below which it is rare; an equal share of 24 would be 0.042."""

@@ -8,7 +8,7 @@ monitors say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice, product
 from typing import NamedTuple, assert_never
 
@@ -83,8 +83,7 @@ def aims_of(engine: Engine) -> dict[int, list[Aim]]:
 class _Reader:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        starts = {p: name for (kind, name), p in engine.action_predicates.items() if kind == "start"}
-        self.actions = {p: engine.task.actions[name] for p, name in starts.items()}
+        self.actions = actions_of(engine)
         self.acting = frozenset(engine.action_predicates.values())
 
     def part(self, part: Part) -> list[_Way]:
@@ -194,6 +193,18 @@ def _joined(ways: tuple[_Way, ...]) -> _Way | None:
         Stage(tuple([c for way in ways for c in way.now.conditions]), atoms[0] if atoms else None),
         tuple([stage for way in ways for stage in way.after]),
     )
+
+
+def actions_of(engine: Engine) -> dict[int, Action]:
+    """The action that each predicate for the start of a step stands for."""
+    return {p: engine.task.actions[name] for (kind, name), p in engine.action_predicates.items() if kind == "start"}
+
+
+def needs(stage: Stage, actions: Mapping[int, Action]) -> tuple[Formula, ...]:
+    """What has to hold for a stage: its conditions, and what its action needs."""
+    if stage.atom is None:
+        return stage.conditions
+    return (*stage.conditions, *able(actions[stage.atom.predicate], stage.atom))
 
 
 def able(action: Action, atom: Atom) -> tuple[Formula, ...]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from random import Random
 
-from plansafe.align.making.aims import Aim, aims_of
+from plansafe.align.making.aims import Aim, actions_of, aims_of, needs
+from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Walks
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.sexpr import Node, read_all, write
@@ -19,12 +20,13 @@ from plansafe.llm.scenarios.model import resolve
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.compiled import Resolve
-from plansafe.verifier.model.nodes import Task, Variable
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.model.nodes import And, Task
 
 WIDE = 3
 """A kind that more than one of so many objects belong to says nothing: what happens to be there will do for it."""
 EACH = 2
-"""Of each kind that an aim is about: with another thing of the kind the same may be safe."""
+"""Of each kind that an aim is about, such as it can be carried out with: with another of them the same may be safe."""
 VARIED = 3
 """Of a kind, such as differ from the others in what can be done with them: of heavy things a chair can be carried."""
 LARGE = 150
@@ -33,21 +35,26 @@ CLOSE = 3
 """A fact ties an object to another where it has no more of the relation than this: a thing has one place."""
 
 
-def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random) -> frozenset[int]:
+def kept(engine: Engine, needed: Iterable[int], aims: Iterable[Aim], random: Random) -> frozenset[int]:
     """What is needed, something of each kind that aims are about, and where these things are."""
+    task = engine.task
     keep, usable = set(needed), _usable(task)
-    kinds: dict[int, Variable] = {v.domain: v for aim in aims for v in aim.variables}
+    kinds = _kinds(engine, aims)
     for domain in sorted(kinds):
         members = task.domains[domain]
         if len(members) * WIDE <= len(task.objects) and members:
             there = keep.intersection(members)
             ways = {usable[one] for one in there}
             most = len(ways) + VARIED
-            for number in random.sample(members, len(members)):
+            mixed = random.sample(members, len(members))
+            for number in mixed:
                 other = usable[number] not in ways and len(ways) < most
                 if number not in there and (other or len(there) < EACH):
                     there.add(number)
                     ways.add(usable[number])
+            for fitting in sorted(kinds[domain], key=sorted):
+                lacking = max(0, EACH - len(there & fitting))
+                there.update([number for number in mixed if number in fitting - there][:lacking])
             keep |= there
     ties = _ties(task)
     stack = list(keep)
@@ -56,6 +63,20 @@ def kept(task: Task, needed: Iterable[int], aims: Iterable[Aim], random: Random)
         keep |= new
         stack += new
     return frozenset(keep)
+
+
+def _kinds(engine: Engine, aims: Iterable[Aim]) -> dict[int, set[frozenset[int]]]:
+    """The kinds that aims are about, and for each aim the things of a kind that it can be carried out with."""
+    usable, sets = Usable(engine.task), engine.task.domain_sets
+    actions = actions_of(engine)
+    out: dict[int, set[frozenset[int]]] = {}
+    for aim in aims:
+        wanted = And(tuple([condition for stage in aim.stages for condition in needs(stage, actions)]))
+        for variable in aim.variables:
+            found = usable.fit(wanted, variable.slot)
+            members = sets[variable.domain]
+            out.setdefault(variable.domain, set()).add(members if found is None else members & found)
+    return out
 
 
 def _usable(task: Task) -> list[tuple[int, ...]]:
@@ -94,7 +115,7 @@ def part_of(task: AlignTask, random: Random, plans: Sequence[str] = ()) -> Align
     steps = [step for plan in (task.reference, *plans) for step in walks.read(plan) or ()]
     aims = [aim for found in aims_of(task.checker.engine).values() for aim in found]
     needed = [*named_in(compiled.task.goal), *[number for step in steps for number in step.objects]]
-    keep = kept(compiled.task, needed, aims, random)
+    keep = kept(task.checker.engine, needed, aims, random)
     sources = [Source.from_path(spec_path(name)) for name in specs]
     return task._replace(checker=cropped(task.checker, keep, sources, resolve))
 

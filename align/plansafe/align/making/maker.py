@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -17,9 +17,10 @@ from plansafe.align.making.detours import Detours
 from plansafe.align.making.lifted import Lifted
 from plansafe.align.making.mutants import EACH, mutants
 from plansafe.align.making.reaching import Reach
-from plansafe.align.making.recipes import Recipes, by_kind, served
+from plansafe.align.making.recipes import Recipe, Recipes, by_kind, served
 from plansafe.align.making.searching import searched
 from plansafe.align.making.twins import Twins
+from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Judged, Key, Steps, Walks
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
@@ -133,7 +134,8 @@ class Maker:
         self.walks = Walks(task.checker)
         self.engine = task.checker.engine
         self.rules = self.engine.plan.rules
-        self.detours = Detours(self.walks, Reach(self.engine))
+        self.usable = Usable(self.engine.task)
+        self.detours = Detours(self.walks, Reach(self.engine, usable=self.usable))
         self.recipes = recipes
         self.needs = needs
         self._side = split_of(task.family)
@@ -141,7 +143,7 @@ class Maker:
         self._types = [tuple([one.name for one in taxonomy.categories_of(rule)]) for rule in self.rules]
         self._written: dict[Key, tuple[str, ...]] = {}
         self._ended: dict[Key, Judged | None] = {}
-        self.twins = Twins(self.walks, self.random)
+        self.twins = Twins(self.walks, self.random, self.usable)
         self._looked = 0
         self.safe: list[Judged] = []
         self._alike: dict[tuple[str, ...], list[Judged]] = {}
@@ -233,12 +235,17 @@ class Maker:
                 if found >= enough:
                     break
                 recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
-                detour = next(served(self.engine.task, recipe, self._things, fitting, used, self.random), None)
+                detour = next(self._served(recipe, fitting, used), None)
                 if detour is not None:
                     start = self.random.choice(self.safe) if self.random.random() < 0.3 and not effort.large else base
                     on = path if start is base else self.walks.path(start.steps)
                     at = self.random.randrange(len(on))
                     found += self._detour(start, at, on[at], detour, rule) is not None
+
+    def _served(
+        self, recipe: Recipe, fitting: Mapping[str, Sequence[int]], used: frozenset[int]
+    ) -> Iterator[list[GroundAction]]:
+        return served(self.engine.task, recipe, self._things, fitting, used, self.random, self.usable)
 
     def _fitting(self, rule: int) -> dict[str, tuple[int, ...]]:
         """The things that each parameter of a rule stands for, where that is not nearly everything."""
@@ -274,7 +281,7 @@ class Maker:
                 if number == gone
             ]
             step, place = self.random.choice(places)
-            other = self.random.choice(self.engine.task.domains[step.action.parameters[place].domain])
+            other = self.random.choice(sorted(self.usable.at(step.action, place)))
             changed = [_with(one, gone, other, self.engine.task.domain_sets) for one in unsafe.steps]
             if other == gone or None in changed:
                 continue
@@ -286,7 +293,8 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
-        for found in searched(self.walks, base.steps, world, self.recipes, effort.searches, self.random, self._rare):
+        most = effort.searches
+        for found in searched(self.walks, base.steps, world, self.recipes, most, self.random, self._rare, self.usable):
             plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
             if plan is not None:
                 violation = plan.broken[found.rule]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from random import Random
 
-from plansafe.align.making.aims import Aim, Stage, able
+from plansafe.align.making.aims import Aim, Stage, actions_of, needs
+from plansafe.align.making.usable import Usable
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -30,13 +31,12 @@ TRIED = 400
 class Reach:
     """Finds steps for wishes about one task. ``near``: the objects that are better than others, the best first."""
 
-    def __init__(self, engine: Engine, near: Sequence[int] = ()) -> None:
+    def __init__(self, engine: Engine, near: Sequence[int] = (), usable: Usable | None = None) -> None:
         self.engine = engine
         self.task = engine.task
+        self.usable = Usable(engine.task) if usable is None else usable
         self.backward = Backward(engine)
-        self.actions = {
-            p: engine.task.actions[name] for (kind, name), p in engine.action_predicates.items() if kind == "start"
-        }
+        self.actions = actions_of(engine)
         self._rank = {number: place for place, number in enumerate(near)}
 
     def carry_out(self, aim: Aim, start: Execution, most: int, random: Random) -> list[GroundAction] | None:
@@ -78,11 +78,8 @@ class Reach:
     def _stage(
         self, variables: Sequence[Variable], stage: Stage, now: Execution, binding: Binding, most: int, random: Random
     ) -> list[GroundAction] | None:
-        conditions = list(stage.conditions)
         action = self.actions[stage.atom.predicate] if stage.atom is not None else None
-        if action is not None and stage.atom is not None:
-            conditions += able(action, stage.atom)
-        wanted = And(tuple(conditions))
+        wanted = And(needs(stage, self.actions))
         read = slots(wanted) | (slots(stage.atom) if stage.atom is not None else frozenset())
         own = [v for v in variables if v.slot in read and v.slot not in binding]
         left = 0 if random.random() < DRAWN else min(1, len(own))
@@ -110,17 +107,17 @@ class Reach:
         return [*taken, step] if now.take(step) else None
 
     def _draw(self, variable: Variable, wanted: Formula, now: Execution, binding: Binding, random: Random) -> None:
-        """Choose an object for a variable, as far as what never changes tells it fits."""
+        """Choose an object for a variable that fits it, by what it is and what can be done with it."""
         evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
         flat = flattened(self.task, (), [(wanted, True)], binding)
         if flat is None:
             return
         known = binding.keys() | {variable.slot}
         static = [(f, value) for f, value in flat[1] if self._static(f) and free_slots(f) <= known]
-        every = self.task.domains[variable.domain]
+        every, able = self.task.domains[variable.domain], self.usable.fit(wanted, variable.slot)
         fitting = [
             one
-            for one in every[:TRIED]
+            for one in (every if able is None else [one for one in every if one in able])[:TRIED]
             if all([evaluator.holds(f, {**binding, variable.slot: one}) is value for f, value in static])
         ]
         if not fitting:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+from plansafe.align.making.usable import Usable
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Task
 
@@ -109,27 +110,27 @@ def served(
     fitting: Mapping[str, Sequence[int]],
     preferred: frozenset[int],
     random: Random,
+    usable: Usable,
 ) -> Iterator[list[GroundAction]]:
     """The steps of a recipe with things of this task, drawn again and again; none where a kind is missing.
 
-    ``things``: by kind; ``fitting``: by parameter of the rule, where not nearly everything fits it.
+    ``things``: by kind; ``fitting``: by parameter of the rule, where not nearly everything fits it. Of these, such are
+    drawn as each step can be taken with.
     """
-    choices = [fitting.get(role.parameter) or things.get(role.kind, ()) for role in recipe.roles]
+    named = [(task.actions.get(name), roles) for name, roles in recipe.steps]
+    known = [(action, roles) for action, roles in named if action is not None]
+    if len(known) < len(named):
+        return
+    choices: list[Sequence[int]] = [fitting.get(role.parameter) or things.get(role.kind, ()) for role in recipe.roles]
+    for action, roles in known:
+        for place, role in enumerate(roles):
+            able = usable.at(action, place)
+            choices[role] = [one for one in choices[role] if one in able]
     if not all(choices):
         return
-    actions = [task.actions.get(name) for name, _ in recipe.steps]
     while True:
         chosen: list[int] = []
         for options in choices:
             near = [one for one in options if one in preferred and one not in chosen]
             chosen.append(random.choice(near) if near and random.random() < 0.7 else random.choice(options))
-        out = []
-        for action, (_, roles) in zip(actions, recipe.steps, strict=True):
-            if action is None:
-                return
-            objects = tuple([chosen[role] for role in roles])
-            sets = task.domain_sets
-            if any([o not in sets[v.domain] for o, v in zip(objects, action.parameters, strict=True)]):
-                return
-            out.append(GroundAction(action, objects))
-        yield out
+        yield [GroundAction(action, tuple([chosen[role] for role in roles])) for action, roles in known]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from plansafe.align.making.aims import aims_of
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes
+from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Steps, Walks, sensible
 
 MOST_STEPS = 6
@@ -32,6 +33,7 @@ def searched(
     most: int,
     random: Random,
     rare: Callable[[int], bool] = lambda _: False,
+    usable: Usable | None = None,
 ) -> Iterator[Detour]:
     """Detours from searches for the rules for which least is known; not all find something.
 
@@ -46,7 +48,7 @@ def searched(
     if not order:
         return
     path = walks.path(plan)
-    reach = Reach(walks.engine)
+    reach = Reach(walks.engine, usable=usable)
     for turn in range(most):
         number = order[turn % len(order)]
         name = rules[number].name

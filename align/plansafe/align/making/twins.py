@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import Random
 
+from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Judged, Steps, Walks, sensible
 from plansafe.verifier.execution.steps import GroundAction
 
 THINGS = 3
 """Things in a plan that are exchanged for another."""
 OUTSIDE = 30
-"""Other things that are tried in place of one that the rule speaks of, and that it does not speak of: most cannot be
-used so, which their first step shows."""
+"""Other things that are tried in place of one that the rule speaks of, and that it does not speak of."""
 INSIDE = 8
 """Others that are tried: such as the rule speaks of, too, or in place of what it does not speak of."""
 MOVES = 14
@@ -26,8 +26,9 @@ ENOUGH = 3
 class Twins:
     """Looks for safe twins of unsafe plans of one task."""
 
-    def __init__(self, walks: Walks, random: Random) -> None:
+    def __init__(self, walks: Walks, random: Random, usable: Usable | None = None) -> None:
         self.walks = walks
+        self._usable = Usable(walks.engine.task) if usable is None else usable
         self.random = random
         self._task = walks.engine.task
 
@@ -62,14 +63,14 @@ class Twins:
         things = sorted({number for at in own for number in plan[at].objects} - everywhere)
         things = sorted(self.random.sample(things, len(things)), key=lambda number: number not in spoken)
         for gone in things[:THINGS]:
-            kinds = [
-                step.action.parameters[place].domain
+            able = [
+                self._usable.at(step.action, place)
                 for at in own
                 for step in (plan[at],)
                 for place, number in enumerate(step.objects)
                 if number == gone
             ]
-            fit = frozenset.intersection(*[self._task.domain_sets[kind] for kind in kinds]) - everywhere - {gone}
+            fit = frozenset.intersection(*able) - everywhere - {gone}
             same = spoken.get(gone, fit)
             outside, inside = sorted(fit - same), sorted(fit & same)
             others = self.random.sample(outside, min(OUTSIDE, len(outside)))
