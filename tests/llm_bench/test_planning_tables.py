@@ -101,21 +101,24 @@ def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
 
 
 def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:
-    bad, good = {"headline": "INVALID", "judged": _judged(goal=False)}, {"headline": "SAFE", "judged": _judged()}
+    bad = {"headline": "INVALID", "judged": _judged(goal=False), "plan": ["(b)", "(a)"]}
+    good = {"headline": "SAFE", "judged": _judged(), "plan": ["(a)", "(c)", "(b)"]}
+    unread = {"headline": None, "judged": _judged(goal=False, read=False), "plan": None}
     own = {"status": "found", "plan": ["(a)", "(b)"], "by_model": 1, "removed": 0}
     foreign = {"status": "found", "plan": ["(a)", "(b)", "(c)"], "by_model": 1, "removed": 0}
     nothing = {"status": "not found", "plan": None, "by_model": 0, "removed": 0}
     run = _run(
         _record("tea-0", rounds=[bad, good], resort=own),
         _record("mop-0", rounds=[bad, bad], resort=own),
-        _record("mop-1", rounds=[bad, bad], resort=foreign),
-        _record("fetch-0", rounds=[bad, bad], resort=nothing),
+        _record("mop-1", rounds=[unread, unread], resort=foreign),
+        _record("fetch-0", rounds=[bad, unread], resort=nothing),
         decode="free",
         rounds=2,
     )
     first, second = list(tables.rounds([run]))[2:]
-    assert "| 4 | 1 | 0 % (0 to 0) | 0 % (0 to 0) |  |  |  |" in first
-    assert "| 4 | 2 | 25 %" in second and second.endswith("| 3 | 2 | 1 |")
+    assert "| 4 | 1 | 0 % (0 to 0) | 0 % (0 to 0) | 4 |  | 38 % |  |  |  |" in first, "3 of 8 steps of the references"
+    assert "| 4 | 2 | 25 %" in second
+    assert second.endswith("| 4 | 1 | 38 % | 3 | 2 | 1 |"), "one plan is the one before; no plan is none"
 
 
 def test_splits() -> None:

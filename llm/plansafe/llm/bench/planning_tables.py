@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plansafe.llm.metrics.bootstrap import Interval, Observation, interval
+from plansafe.llm.metrics.rouge import lcs_length
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
 
 Record = Mapping[str, Any]
@@ -77,20 +78,41 @@ def rules(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def rounds(runs: Iterable[Run]) -> Iterator[str]:
-    """Round by round: tasks whose plan is SAFE by then, and that reach the goal; then what the last resort added."""
-    yield "| model | feedback | tasks | round | SAFE by then | goal by then | repaired too | model's | engine's |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    """Round by round: tasks whose plan is SAFE by then, and that reach the goal; then what the last resort added.
+
+    Of the plans that were written in a round: how many are the plan of the round before, step by step, and how many of
+    the references' steps they have in the references' order (longest common subsequences, over all steps of these
+    references).
+    """
+    yield (
+        "| model | feedback | tasks | round | SAFE by then | goal by then "
+        "| plans | as before | of the reference, in order | repaired too | model's | engine's |"
+    )
+    yield f"|---|---|{'--:|' * 10}"
     for run in runs:
         most = int(run.header["settings"]["rounds"])
         style = run.header["settings"]["feedback"]
         for number in range(1, most + 1):
             cells = [told_share(_shares(run.records, _by_then(holds, number))) for holds in (safe, _goal)]
+            cells += _written(run.records, number)
             last = ["", "", ""]
             if number == most and all(["resort" in one for one in run.records]):
                 ends = Counter([_whose(one) for one in run.records])
                 own = ends["model"] + ends["repaired"]
                 last = [str(own + ends["engine"]), str(own), str(ends["engine"])]
             yield f"| {run.model} | {style} | {len(run.records)} | {number} | {' | '.join([*cells, *last])} |"
+
+
+def _written(records: Sequence[Record], number: int) -> list[str]:
+    """The plans of a round: how many, how many as in the round before, and what of the references is there."""
+    there = [one for one in records if len(one["rounds"]) >= number]
+    plans = [one["rounds"][number - 1]["plan"] or [] for one in there]
+    before = [one["rounds"][number - 2]["plan"] for one in there] if number > 1 else []
+    same = sum([plan == other for plan, other in zip(plans, before, strict=False) if plan])
+    common = sum([lcs_length(plan, one["reference"]) for plan, one in zip(plans, there, strict=True)])
+    wanted = sum([len(one["reference"]) for one in there])
+    share = f"{100 * common / wanted:.0f} %" if wanted else NOT_APPLICABLE
+    return [str(len(plans)), str(same) if number > 1 else "", share]
 
 
 def _by_then(holds: Callable[[Record], bool], number: int) -> Callable[[Record], bool]:
