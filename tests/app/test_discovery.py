@@ -55,6 +55,23 @@ def test_siblings(folder: Path) -> None:
     assert found.domain.how == "in a/"
 
 
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("tee.plan", "tea.plan"),
+        ("tea.txt", "tea.plan"),
+        ("problm", "problem.pddl"),
+        ("nope.pddl", None),
+        ("x.plan", None),
+    ],
+)
+def test_a_near_name_is_near_before_its_ending(folder: Path, asked: str, near: str | None) -> None:
+    write(**{"tea.plan": "(go)", "tea.json": "{}", "problem.pddl": PROBLEM.format("p", "d")})
+    found = Discovery(Choice()).read(asked, "plan", "given")
+    assert isinstance(found, Diagnostic)
+    assert found.help == (f"did you mean `{near}`?" if near else None)
+
+
 def test_flags_win(folder: Path) -> None:
     write(plan="; domain: other\n(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), x__d=DOMAIN.format("d"))
     write(x__p=PROBLEM.format("p", "d"), x__s=SAFETY.format("s", "d"), s=SAFETY.format("s", "d"))

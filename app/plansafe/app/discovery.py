@@ -41,6 +41,8 @@ _PACKED = "unpack it first"
 _GZIP = b"\x1f\x8b"
 _MOST_UNPACKED = 1 << 28
 """Bytes that a packed file may become: a scene of a house has some hundred thousand."""
+_MOST_NEAR = 10_000
+"""Files of a folder among which one with a near name is looked for."""
 _NO_TEXT = (
     (b"\xff\xfe", ("UTF-16", "save it as UTF-8")),
     (b"\xfe\xff", ("UTF-16", "save it as UTF-8")),
@@ -526,11 +528,16 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
 
 
 def _nearest_file(path: str) -> str | None:
+    """The file in the same folder whose name is nearest before its ending: all plans end alike."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     folder, name = os.path.split(path)
     try:
-        near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+        there: dict[str, list[str]] = {}
+        for file in sorted(os.listdir(folder or "."))[:_MOST_NEAR]:
+            there.setdefault(os.path.splitext(file)[0], []).append(file)
+        stems = difflib.get_close_matches(os.path.splitext(name)[0], there, n=1)
     except (OSError, ValueError):
         return None
+    near = difflib.get_close_matches(name, there[stems[0]], n=1, cutoff=0) if stems else []
     return os.path.join(folder, near[0]) if near else None
