@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
@@ -58,7 +59,7 @@ def modules(root: Path) -> dict[str, Module]:
         for file in sorted(home.rglob("*.py")):
             parts = file.relative_to(home).with_suffix("").parts
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
+    trees = _parsed(files)
     packages = {name for name, file in files.items() if file.name == "__init__.py"}
     return {
         name: Module(name, tree, frozenset(_imported(name, tree, trees, packages)) - {name})
@@ -66,9 +67,20 @@ def modules(root: Path) -> dict[str, Module]:
     }
 
 
+def _parsed(files: Mapping[str, Path]) -> dict[str, ast.Module]:
+    """Their trees: a million nodes that all stay, through which collections would walk again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def _imported(name: str, tree: ast.Module, known: Mapping[str, object], packages: set[str]) -> Iterator[str]:
     """The files that one imports, wherever in it: functions and ``TYPE_CHECKING`` included."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             found = [alias.name.removeprefix("plansafe.") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -80,6 +92,16 @@ def _imported(name: str, tree: ast.Module, known: Mapping[str, object], packages
         else:
             continue
         yield from [module for module in found if module in known]
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements of a file; expressions, which are most of its nodes, hold no imports."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            todo += getattr(node, part, ())
 
 
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:

@@ -10,8 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from typing import assert_never
 
-from plansafe.verifier.model.nodes import Action, And, Atom, Effect, Equal, Formula, Not, Or, Quantified, Task, Truth
+from plansafe.verifier.model.nodes import (
+    Action,
+    And,
+    Atom,
+    Compare,
+    Effect,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
 
 Fitting = frozenset[int] | None
 """Objects; ``None`` for all."""
@@ -91,7 +106,10 @@ class Usable:
                 return frozenset([other]) if other >= 0 else bound.get(-1 - other)
             case Truth():
                 return None if formula.value is wanted else frozenset()
-        return None
+            case Quantified() | Atom() | Equal() | Compare() | Temporal():
+                return None
+            case _:
+                assert_never(formula)
 
     def _atom(self, atom: Atom, slot: int) -> Fitting:
         if atom.predicate >= len(self._ever) or atom.predicate in self._anything:
