@@ -85,6 +85,7 @@ SCRIPTS = {
     "bench/hazards/study.py": Run("--limit 2 --output {out}/hazards.json", data=("eai-virtualhome",)),
     "bench/house.py": Run("--svg {out}/house.svg"),
     "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),
+    "bench/kills.py": Run("{out}/k --count 8 --kills 2 --jobs 1", data=("eai-virtualhome",), codes=(0, 3)),
     "bench/many_scripts.py": Run("{out}/m --count 4", data=("eai-virtualhome",)),
     "bench/page.py": Run("--count 5", codes=(0, 1, 2)),
     "bench/options.py": Run("--small --repeat 1 --letters 1"),

@@ -51,6 +51,16 @@ def test_a_run_has_a_row_for_each_plan_in_the_order_of_the_inputs(home: Path) ->
     assert sorted(path.name for path in (home / "run").iterdir()) == ["manifest.json", "results.jsonl"]
 
 
+def test_findings_have_the_whole_state_where_it_is_asked_for(home: Path) -> None:
+    table(home / "plans.jsonl", 2)
+    for name, flags in (("brief", ()), ("whole", ("--full-state",))):
+        assert call(home, "plans.jsonl", "--run", name, *flags).returncode == 1
+    _, brief = read_run(home / "brief").rows()
+    _, whole = read_run(home / "whole").rows()
+    assert brief["findings"][0]["state"] == []
+    assert whole["findings"][0]["state"] == ["(in hob kitchen)", "(on hob)", "(robot-in hall)"]
+
+
 def test_several_processes_write_what_one_writes(home: Path) -> None:
     table(home / "plans.jsonl", 40)
     assert call(home, "plans.jsonl", "--run", "one").returncode == 2
