@@ -60,7 +60,10 @@ def plain(text: str) -> str:
 
 
 def _step(judged: Judged, walk: Walk, number: int) -> list[str]:
-    """A step: the facts about its objects before it, and what it changes."""
+    """A step: what it changes, and the facts about its objects before it.
+
+    What it changes comes first: editors show the beginning of a long text, and the facts may be many.
+    """
     step = walk.steps[number]
     if not isinstance(step, GroundAction):
         return [
@@ -76,15 +79,15 @@ def _step(judged: Judged, walk: Walk, number: int) -> list[str]:
     facts = facts_about(now, step.objects)
     more = len(facts) - MAX_FACTS
     before = ", ".join([quoted(fact) for fact in facts[:MAX_FACTS]]) + (f" and {more} more" if more > 0 else "")
-    said.append(f"Before: {before or 'nothing holds of its objects'}")
     if number < len(walk.changes):
         changes = walk.changes[number]
         rows = [f"- {quoted(change.what)}: {change.before} → {change.after}" for change in changes[:MAX_FACTS]]
         rest = len(changes) - MAX_FACTS
         rows += [f"- and {rest} more"] if rest > 0 else []
-        said.append("After:\n" + "\n".join(rows) if rows else "After: nothing changes")
+        said.append("It changes:\n" + "\n".join(rows) if rows else "It changes nothing.")
     else:
         said.append("It cannot be taken here.")
+    said.append(f"Before it: {before or 'nothing holds of its objects'}")
     report = judged.result.report if judged.result is not None else None
     here = [f for f in report.findings if f.step == number + 1] if report is not None else []
     return [*said, *[f"**{finding.code}** {plain(finding.message)}" for finding in here]]
