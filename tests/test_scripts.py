@@ -46,6 +46,7 @@ SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/lengths.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
+    "bench/align/outsiders.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
     "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
