@@ -137,6 +137,7 @@ def test_names_of_hosts_are_read_and_others_refused() -> None:
         (("--allow-host", "robot*", "--port", "0"), "--allow-host takes the name of a host"),
         (("--key-file", "nowhere", "--port", "0"), "the key cannot be read from the file nowhere"),
         (("--host", "0.0.0.0", "--port", "0"), "there is no key"),
+        (("--model", "nope/x", "--port", "0"), "there is no provider 'nope'"),
     ],
 )
 def test_a_wrong_flag_is_a_mistake(tmp_path: Any, flags: tuple[str, ...], said: str) -> None:

@@ -85,6 +85,25 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
     assert (plain.returncode, "--run FOLDER judges its rows" in plain.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--spec", "hous.safe"), "specification not found: hous.safe"),
+        (("--home", "mine.toml"), "home not found: mine.toml"),
+        (("--world", "virtualhom", "--scene", "x.json"), "did you mean `virtualhome`?"),
+        (("--world", "virtualhome", "--scene", "x.json"), "scene not found: x.json"),
+        (("--run", "domain.pddl/run"), "name a folder where you may make one"),
+    ],
+)
+def test_what_every_plan_would_lack_is_said_once_and_no_run_is_begun(
+    home: Path, words: tuple[str, ...], said: str
+) -> None:
+    table(home / "plans.jsonl", 3)
+    done = call(home, "plans.jsonl", *(() if "--run" in words else ("--run", "run")), *words)
+    assert (done.returncode, said in done.stderr, done.stdout) == (2, True, ""), done.stderr
+    assert not (home / "run").exists()
+
+
 def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
     for folder, name in (("a", "safe.jsonl"), ("a", "unsafe.csv"), ("b", "safe.jsonl")):
         (tmp_path / folder).mkdir(exist_ok=True)

@@ -153,7 +153,7 @@ def test_csv_is_read_with_its_columns(home: Path) -> None:
         (("plans.jsonl", "--run", "rooms"), "the folder rooms is not empty"),
         (("plans.jsonl", "--resume", "rooms"), "rooms is no run"),
         (("plans.jsonl", "--resume", "run", "--judge", "introduced"), "what differs: judge"),
-        (("fewer.jsonl", "--resume", "run"), "begun with other flags"),
+        (("fewer.jsonl", "--resume", "run"), "begun for other plans"),
         (("plans.jsonl", "--run", "a", "--resume", "run"), "leave one out"),
         (("plans.jsonl", "--jobs", "2"), "belong to a run"),
         (("plans.jsonl", "--run", "a", "--fix"), "--fix does not go with a run"),

@@ -289,7 +289,7 @@ def _no_folder(place: _Place) -> Diagnostic | None:
     if os.path.isdir(folder):
         return None
     shown = folder if os.path.islink(place.name) else os.path.dirname(place.name)
-    return Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: there is no folder {shown}")
+    return Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: there is no folder {shown}", help="make it first")
 
 
 def _unwritable(name: str, error: OSError | ValueError) -> Diagnostic:

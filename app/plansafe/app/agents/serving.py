@@ -62,6 +62,8 @@ def serve(
     limits = Limits(time_limit, memory_limit, model)
 
     def work() -> int:
+        if (wrong := _no_model(model)) is not None:
+            return complain(wrong)
         key = read_key(key_file, os.environ)
         if isinstance(key, Diagnostic):
             return complain(key)
@@ -165,6 +167,20 @@ def _loopback(host: str) -> bool:
         return False
 
 
+def _no_model(name: str | None) -> Diagnostic | None:
+    """Why a model cannot be asked, told at once and not to the first who asks for a rule."""
+    if name is None:
+        return None
+    from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - where a model is named
+    from plansafe.llm.models.providers import named  # noqa: PLC0415
+
+    try:
+        named(name)
+    except ModelError as error:
+        return error.diagnostic
+    return None
+
+
 def _missing(error: ModuleNotFoundError, extra: str) -> Diagnostic:
     """What to install. A module of ours that is missing is a bug, and stays one."""
     if (error.name or "").startswith("plansafe"):
@@ -186,6 +202,8 @@ def mcp(
     """
 
     def work() -> int:
+        if (wrong := _no_model(model)) is not None:
+            return complain(wrong)
         try:
             from plansafe.app.agents.tools import run  # noqa: PLC0415 - of the extra `mcp`
         except ModuleNotFoundError as error:

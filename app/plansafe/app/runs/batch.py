@@ -18,6 +18,7 @@ from plansafe.app.render.text import visible
 from plansafe.app.running import complain, remark, standard_output
 from plansafe.app.runs.executor import Crew, Pool
 from plansafe.app.runs.folder import SHARD, Folder, unused
+from plansafe.app.runs.given import missing
 from plansafe.app.runs.items import Item, Items, listed
 from plansafe.app.runs.processes import Processes
 from plansafe.app.runs.reading import VERSION, BadRun, Run, read_run
@@ -91,6 +92,9 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             _same(before, manifest)
         if before is None or not before.complete:
             folder = _resumed(stack, before) if before is not None else None
+            lacking = missing(settings)
+            if lacking is not None:
+                return complain(lacking)
             if folder is None:
                 unused(batch.folder)
             pool = stack.enter_context(Pool(_crew(settings, batch), batch.jobs, settings))
@@ -150,18 +154,16 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
 def _same(before: Run, manifest: dict[str, Any]) -> None:
     """A run goes on as it began. Raises :class:`BadRun`."""
     old = before.manifest
-    for key, what in (
-        ("tool", "by another version"),
-        ("settings", "with other flags"),
-        ("list", "for other plans"),
-        ("plans", "for other plans"),
-    ):
+    for key, what in _BEGUN:
         if old.get(key) != manifest[key]:
             advice = "give the same plans and flags as when it was begun, or begin a new run"
             if key == "settings":
                 was, now = old.get("settings"), manifest["settings"]
                 names = [name for name in now if not isinstance(was, dict) or was.get(name) != now[name]]
-                advice = f"what differs: {', '.join(names[:5])}; {advice}"
+                if names == ["plans"]:
+                    what = "for other plans"
+                else:
+                    advice = f"what differs: {', '.join(names[:5])}; {advice}"
             raise BadRun(f"{before.path} was begun {what}", advice)
     shard = old.get("shard")
     if not isinstance(shard, int) or isinstance(shard, bool) or not 0 < shard <= _MOST_SHARD:

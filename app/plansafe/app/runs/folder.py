@@ -200,7 +200,8 @@ def unused(path: str) -> None:
         os.makedirs(path, exist_ok=True)
         there = os.listdir(path)
     except OSError as error:
-        raise BadRun(f"cannot make the folder {path}: {(error.strerror or str(error)).lower()}") from None
+        why = (error.strerror or str(error)).lower()
+        raise BadRun(f"cannot make the folder {path}: {why}", "name a folder where you may make one") from None
     if MANIFEST in there:
         raise BadRun(f"there is a run in {path}", f"--resume {path} goes on with it; or name another folder")
     if set(there) - {SHARDS, f"{MANIFEST}.new"} or set(_listed(path)) - {_LOCK}:

@@ -87,7 +87,8 @@ class Items:
         line = json.dumps(item).encode() + b"\n"
         wrong = item.wrong
         if wrong is None and item.text is None and (item.path is None or not _is_file(item.path)):
-            wrong = "there is none"
+            is_folder = item.path is not None and os.path.isdir(item.path)
+            wrong = "there is no plan in this folder" if is_folder else "there is no such file"
         self.judged += wrong is None
         if wrong is not None:
             self.why = f"{item.name}: {wrong}"

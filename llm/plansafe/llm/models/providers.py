@@ -76,11 +76,17 @@ def open_model(name: str, settings: Settings | None = None) -> Model:
 
     Raises :class:`ModelError` for an unknown provider, missing packages, weights or keys, before anything is sent.
     """
+    provider, rest = named(name)
+    return provider.open(rest, settings or Settings())
+
+
+def named(name: str) -> tuple[Provider, str]:
+    """The provider of a model, and what it calls the model. Raises :class:`ModelError` for an unknown provider."""
     kind, slash, rest = name.partition("/")
     provider = next((p for p in PROVIDERS if p.name == kind.lower()), None)
     if provider is None or not slash or not rest or not rest.isprintable():
         raise ModelError(_unknown(name, kind, provider), fatal=True)
-    return provider.open(rest, settings or Settings())
+    return provider, rest
 
 
 def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:

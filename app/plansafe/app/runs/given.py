@@ -1,0 +1,45 @@
+"""What all plans of a run would lack: a world or a file that a flag names for all of them, and that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plansafe.app.checking import Settings
+from plansafe.app.discovery import Choice, Discovery
+from plansafe.app.shipped import STDIN, shipped_domain, shipped_spec
+from plansafe.grammar.diagnostics import Diagnostic
+
+
+def missing(settings: Settings) -> Diagnostic | None:
+    """The first mistake that would be that of every plan; ``None`` where flags name what is there.
+
+    Without it a slip of the pen in one flag becomes a run of ten thousand plans that were not judged. A pattern names
+    another file for each plan: what it lacks is said at the plan.
+    """
+    if settings.world is not None:
+        from plansafe.app.foreign import find_world  # noqa: PLC0415 - not needed for PDDL
+
+        world = find_world(settings.world)
+        if isinstance(world, Diagnostic):
+            return world
+    finder = Discovery(Choice())
+    given = settings
+    named: list[tuple[str, str | None, Callable[[str], str | None]]] = [
+        ("domain", given.domain, shipped_domain),
+        ("problem", given.problem, _nothing),
+        ("scene", given.scene, _nothing),
+        ("goal", given.goal, _nothing),
+        ("home", given.home, _nothing),
+        *[("specification", spec, shipped_spec) for spec in given.specs],
+    ]
+    for role, path, shipped in named:
+        if path is None or path == STDIN or "{" in path:
+            continue
+        found = finder.read(path, role, "")
+        if isinstance(found, Diagnostic) and shipped(path) is None:
+            return found
+    return None
+
+
+def _nothing(_: str) -> None:
+    """Nothing is shipped under such a name."""
