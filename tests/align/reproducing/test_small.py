@@ -41,8 +41,8 @@ def test_all_methods_were_asked_the_same_hundred_tasks(kept: str) -> None:
 @pytest.mark.parametrize("kept", KEPT)
 def test_a_record_is_what_the_engine_says_of_its_plan(kept: str, place: int) -> None:
     files = sorted((BENCH / kept).glob("eval-*.jsonl"))
-    random = Random(place)
-    record = random.choice(read_evaluation(str(random.choice(files))).records)
+    records = [one for file in files for one in read_evaluation(str(file)).records]
+    record = Random(place).choice([one for one in records if one["judged"]["read"]])  # few of the base model's are
     plan = Source("plan", "".join([f"{step}\n" for step in record["plan"]]))
     report = task_of(record["origin"]).checker.check(plan)
     assert report.headline is not None
