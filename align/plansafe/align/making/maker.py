@@ -21,7 +21,7 @@ from plansafe.align.making.recipes import Recipe, Recipes, by_kind, served
 from plansafe.align.making.searching import searched
 from plansafe.align.making.twins import Twins
 from plansafe.align.making.usable import Usable
-from plansafe.align.making.walks import Judged, Key, Steps, Walks
+from plansafe.align.making.walks import Judged, Key, Steps, Walks, sensible
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.source import Source as PlanText
@@ -236,7 +236,7 @@ class Maker:
                     break
                 recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
                 detour = next(self._served(recipe, fitting, used), None)
-                if detour is not None:
+                if detour is not None and all([sensible(one) for one in detour]):
                     start = self.random.choice(self.safe) if self.random.random() < 0.3 and not effort.large else base
                     on = path if start is base else self.walks.path(start.steps)
                     at = self.random.randrange(len(on))
@@ -283,9 +283,9 @@ class Maker:
             step, place = self.random.choice(places)
             other = self.random.choice(sorted(self.usable.at(step.action, place)))
             changed = [_with(one, gone, other, self.engine.task.domain_sets) for one in unsafe.steps]
-            if other == gone or None in changed:
+            detour = [one for one in changed[at : at + extra] if one is not None and sensible(one)]
+            if other == gone or None in changed or len(detour) < extra:
                 continue
-            detour = [one for one in changed[at : at + extra] if one is not None]
             judged = self.walks.judge((*unsafe.steps[:at], *detour, *unsafe.steps[at + extra :]), here, at)
             if judged is not None:
                 self.add(judged, "mutant", "another thing")
