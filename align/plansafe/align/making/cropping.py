@@ -38,20 +38,20 @@ CLOSE = 3
 def kept(engine: Engine, needed: Iterable[int], aims: Iterable[Aim], random: Random) -> frozenset[int]:
     """What is needed, something of each kind that aims are about, and where these things are."""
     task = engine.task
-    keep, usable = set(needed), _usable(task)
+    keep, traits = set(needed), _traits(task)
     kinds = _kinds(engine, aims)
     for domain in sorted(kinds):
         members = task.domains[domain]
         if len(members) * WIDE <= len(task.objects) and members:
             there = keep.intersection(members)
-            ways = {usable[one] for one in there}
-            most = len(ways) + VARIED
+            seen = {traits[one] for one in there}
+            most = len(seen) + VARIED
             mixed = random.sample(members, len(members))
             for number in mixed:
-                other = usable[number] not in ways and len(ways) < most
+                other = traits[number] not in seen and len(seen) < most
                 if number not in there and (other or len(there) < EACH):
                     there.add(number)
-                    ways.add(usable[number])
+                    seen.add(traits[number])
             for fitting in sorted(kinds[domain], key=sorted):
                 lacking = max(0, EACH - len(there & fitting))
                 there.update([number for number in mixed if number in fitting - there][:lacking])
@@ -79,8 +79,8 @@ def _kinds(engine: Engine, aims: Iterable[Aim]) -> dict[int, set[frozenset[int]]
     return out
 
 
-def _usable(task: Task) -> list[tuple[int, ...]]:
-    """For each object what never changes about it alone: in most worlds what can be done with it."""
+def _traits(task: Task) -> list[tuple[int, ...]]:
+    """For each object what never changes about it alone: in most worlds what it can be used for."""
     out: list[list[int]] = [[] for _ in task.objects]
     for index, codes in enumerate(task.initial_facts):
         if task.static[index] and len(task.predicates[index].types) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from plansafe.align.making.detours import Detours
 from plansafe.align.making.lifted import Lifted
 from plansafe.align.making.mutants import EACH, mutants
 from plansafe.align.making.reaching import Reach
-from plansafe.align.making.recipes import Recipe, Recipes, by_kind, served
+from plansafe.align.making.recipes import Recipes, by_kind, served
 from plansafe.align.making.searching import searched
 from plansafe.align.making.twins import Twins
 from plansafe.align.making.usable import Usable
@@ -135,7 +135,8 @@ class Maker:
         self.engine = task.checker.engine
         self.rules = self.engine.plan.rules
         self.usable = Usable(self.engine.task)
-        self.detours = Detours(self.walks, Reach(self.engine, usable=self.usable))
+        self._reach = Reach(self.engine, self.usable)
+        self.detours = Detours(self.walks, self._reach)
         self.recipes = recipes
         self.needs = needs
         self._side = split_of(task.family)
@@ -235,17 +236,12 @@ class Maker:
                 if found >= enough:
                     break
                 recipe = known[min(int(self.random.expovariate(0.4)), len(known) - 1)]
-                detour = next(self._served(recipe, fitting, used), None)
+                detour = served(self.engine.task, recipe, self._things, fitting, used, self.random, self.usable)
                 if detour is not None and all([sensible(one) for one in detour]):
                     start = self.random.choice(self.safe) if self.random.random() < 0.3 and not effort.large else base
                     on = path if start is base else self.walks.path(start.steps)
                     at = self.random.randrange(len(on))
                     found += self._detour(start, at, on[at], detour, rule) is not None
-
-    def _served(
-        self, recipe: Recipe, fitting: Mapping[str, Sequence[int]], used: frozenset[int]
-    ) -> Iterator[list[GroundAction]]:
-        return served(self.engine.task, recipe, self._things, fitting, used, self.random, self.usable)
 
     def _fitting(self, rule: int) -> dict[str, tuple[int, ...]]:
         """The things that each parameter of a rule stands for, where that is not nearly everything."""
@@ -293,8 +289,8 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
-        most = effort.searches
-        for found in searched(self.walks, base.steps, world, self.recipes, most, self.random, self._rare, self.usable):
+        aimed = self.recipes, effort.searches, self.random, self._rare
+        for found in searched(self.walks, self._reach, base.steps, world, *aimed):
             plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
             if plan is not None:
                 violation = plan.broken[found.rule]

@@ -29,15 +29,14 @@ TRIED = 400
 
 
 class Reach:
-    """Finds steps for wishes about one task. ``near``: the objects that are better than others, the best first."""
+    """Finds steps for wishes about one task. ``usable``: what can be done with which of its objects."""
 
-    def __init__(self, engine: Engine, near: Sequence[int] = (), usable: Usable | None = None) -> None:
+    def __init__(self, engine: Engine, usable: Usable) -> None:
         self.engine = engine
         self.task = engine.task
-        self.usable = Usable(engine.task) if usable is None else usable
+        self.usable = usable
         self.backward = Backward(engine)
         self.actions = actions_of(engine)
-        self._rank = {number: place for place, number in enumerate(near)}
 
     def carry_out(self, aim: Aim, start: Execution, most: int, random: Random) -> list[GroundAction] | None:
         """Steps from ``start``, at most so many, behind which all stages were reached; ``None`` if none were found.
@@ -95,7 +94,6 @@ class Reach:
             found = list(islice(instances(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
             if not found:
                 return None
-            found.sort(key=lambda one: sum([self._rank.get(one[v.slot], TRIED) for v in own]))
             binding.update(found[min(int(random.expovariate(0.5)), len(found) - 1)])
         if action is None or stage.atom is None:
             return taken
@@ -123,7 +121,6 @@ class Reach:
         if not fitting:
             return
         random.shuffle(fitting)
-        fitting.sort(key=lambda one: self._rank.get(one, TRIED))
         binding[variable.slot] = fitting[min(int(random.expovariate(3 / len(fitting))), len(fitting) - 1)]
 
     def _static(self, formula: Formula) -> bool:

@@ -8,7 +8,7 @@ use is judged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -111,26 +111,24 @@ def served(
     preferred: frozenset[int],
     random: Random,
     usable: Usable,
-) -> Iterator[list[GroundAction]]:
-    """The steps of a recipe with things of this task, drawn again and again; none where a kind is missing.
+) -> list[GroundAction] | None:
+    """The steps of a recipe with things of this task; ``None`` where an action or a kind is missing.
 
     ``things``: by kind; ``fitting``: by parameter of the rule, where not nearly everything fits it. Of these, such are
     drawn as each step can be taken with.
     """
-    named = [(task.actions.get(name), roles) for name, roles in recipe.steps]
-    known = [(action, roles) for action, roles in named if action is not None]
-    if len(known) < len(named):
-        return
+    if any([name not in task.actions for name, _ in recipe.steps]):
+        return None
+    steps = [(task.actions[name], roles) for name, roles in recipe.steps]
     choices: list[Sequence[int]] = [fitting.get(role.parameter) or things.get(role.kind, ()) for role in recipe.roles]
-    for action, roles in known:
+    for action, roles in steps:
         for place, role in enumerate(roles):
             able = usable.at(action, place)
             choices[role] = [one for one in choices[role] if one in able]
     if not all(choices):
-        return
-    while True:
-        chosen: list[int] = []
-        for options in choices:
-            near = [one for one in options if one in preferred and one not in chosen]
-            chosen.append(random.choice(near) if near and random.random() < 0.7 else random.choice(options))
-        yield [GroundAction(action, tuple([chosen[role] for role in roles])) for action, roles in known]
+        return None
+    chosen: list[int] = []
+    for options in choices:
+        near = [one for one in options if one in preferred and one not in chosen]
+        chosen.append(random.choice(near) if near and random.random() < 0.7 else random.choice(options))
+    return [GroundAction(action, tuple([chosen[role] for role in roles])) for action, roles in steps]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from plansafe.align.making.aims import aims_of
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Steps, Walks, sensible
 
 MOST_STEPS = 6
@@ -27,13 +26,13 @@ class Detour(NamedTuple):
 
 def searched(
     walks: Walks,
+    reach: Reach,
     plan: Steps,
     world: str,
     recipes: Recipes,
     most: int,
     random: Random,
-    rare: Callable[[int], bool] = lambda _: False,
-    usable: Usable | None = None,
+    rare: Callable[[int], bool],
 ) -> Iterator[Detour]:
     """Detours from searches for the rules for which least is known; not all find something.
 
@@ -48,7 +47,6 @@ def searched(
     if not order:
         return
     path = walks.path(plan)
-    reach = Reach(walks.engine, usable=usable)
     for turn in range(most):
         number = order[turn % len(order)]
         name = rules[number].name

@@ -26,9 +26,9 @@ ENOUGH = 3
 class Twins:
     """Looks for safe twins of unsafe plans of one task."""
 
-    def __init__(self, walks: Walks, random: Random, usable: Usable | None = None) -> None:
+    def __init__(self, walks: Walks, random: Random, usable: Usable) -> None:
         self.walks = walks
-        self._usable = Usable(walks.engine.task) if usable is None else usable
+        self._usable = usable
         self.random = random
         self._task = walks.engine.task
 
