@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from made_pairs import made_pairs
 
 from plansafe.align.choosing.folder import NotMade
 from plansafe.align.choosing.splits import split_of
-from plansafe.align.choosing.statistics import kind, targets_of
+from plansafe.align.choosing.statistics import Statistics, kind, targets_of
 from plansafe.align.choosing.whole import NothingChosen, Wanted, make_folder
 from plansafe.align.records import Pair, read_pairs
 from plansafe.grammar.codes import SC
@@ -123,6 +124,15 @@ def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(NothingChosen, match="there is no pair for"):
         make_folder(str(tmp_path / "pairs"), lambda _side: made_pairs(3), Wanted(50, 1))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_things_that_are_as_frequent_stand_in_the_same_order_each_time() -> None:
+    things = ["pear", "lamp", "apple", "bowl", "cup", "fork", "tea", "egg"]
+    pair = next(made_pairs(1))
+    counted = Statistics()
+    rejected = "".join([f"(take robot {thing})\n" for thing in things])
+    counted.add(replace(pair, chosen="(go robot)\n", rejected=rejected))
+    assert list(counted.record()["objects"]) == sorted(things)
 
 
 def test_kinds_and_targets() -> None:

@@ -92,11 +92,11 @@ def kind(name: str) -> str:
     return _NUMBER.sub("", name) or name
 
 
-def _kinds(plan: Iterable[str]) -> set[str]:
-    """Kinds of the objects that a plan handles, but for who acts: what all actions name."""
+def _kinds(plan: Iterable[str]) -> list[str]:
+    """Kinds of the objects that a plan handles, in order, but for who acts: what all actions name."""
     named = [frozenset(parts(action)[1:]) for action in plan]
     everywhere = frozenset.intersection(*named)
-    return {kind(name) for objects in named for name in objects - everywhere}
+    return sorted({kind(name) for objects in named for name in objects - everywhere})
 
 
 def _spread(counts: Counter[int]) -> dict[str, float]:
