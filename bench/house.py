@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
+
+from plansafe.verifier.model.uncollected import uncollected
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 # The floors from the top to the ground; rooms of one floor stand side by side. A room is a package or a file.
@@ -59,23 +60,13 @@ def modules(root: Path) -> dict[str, Module]:
         for file in sorted(home.rglob("*.py")):
             parts = file.relative_to(home).with_suffix("").parts
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    trees = _parsed(files)
+    with uncollected():
+        trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
     packages = {name for name, file in files.items() if file.name == "__init__.py"}
     return {
         name: Module(name, tree, frozenset(_imported(name, tree, trees, packages)) - {name})
         for name, tree in trees.items()
     }
-
-
-def _parsed(files: Mapping[str, Path]) -> dict[str, ast.Module]:
-    """Their trees: a million nodes that all stay, through which collections would walk again and again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _imported(name: str, tree: ast.Module, known: Mapping[str, object], packages: set[str]) -> Iterator[str]:

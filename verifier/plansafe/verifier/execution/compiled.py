@@ -5,7 +5,6 @@ A user's mistake is a diagnostic, never an exception.
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -25,6 +24,7 @@ from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
+from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expanded import Expanded
 from plansafe.verifier.rules.model import Rule
@@ -127,13 +127,8 @@ def compile_task(
         sys.setrecursionlimit(RECURSION)
     if 0 < sys.get_int_max_str_digits() < DIGITS:
         sys.set_int_max_str_digits(DIGITS)
-    collecting = gc.isenabled()
-    gc.disable()  # loading makes millions of objects and no garbage
-    try:
+    with uncollected():
         return _compiled(domain, problem, specs, options or Options(), resolve)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _compiled(

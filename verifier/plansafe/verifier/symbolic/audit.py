@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from time import monotonic
 
 from plansafe.grammar.codes import SC
@@ -10,6 +9,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import restrictions
@@ -51,13 +51,8 @@ def audit(case: Case) -> Report:
             return Unencoded(case, restricted).report()
         from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415 - for such plans alone
 
-        collecting = gc.isenabled()
-        gc.disable()  # an encoding makes millions of objects and no garbage
-        try:
+        with uncollected():
             return Encoded(case, restricted, order or ()).report()
-        finally:
-            if collecting:
-                gc.enable()
     except LimitReached as limit:
         if limit.what is not Limited.OPEN_FACTS:
             raise

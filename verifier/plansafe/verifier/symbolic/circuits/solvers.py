@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Number, normal_number
+from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.counting import counted_out
@@ -202,9 +202,7 @@ class SatSolver:
 
     def _encode(self, literals: Iterable[Literal]) -> None:
         add = self._solver.add_clause
-        collecting = gc.isenabled()
-        gc.disable()  # millions of small lists, and no garbage
-        try:
+        with uncollected():
             for batch in self._clauses.encode(literals):
                 for clause in batch:
                     add(clause)
@@ -212,9 +210,6 @@ class SatSolver:
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     self._late = True  # what was handed out counts as known: this solver must not answer any more
                     return
-        finally:
-            if collecting:
-                gc.enable()
         if self._clauses.numeric:
             raise Unsupported("a SAT solver knows no numbers")
 

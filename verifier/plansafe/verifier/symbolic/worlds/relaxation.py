@@ -10,7 +10,7 @@ what rules demand, and keeps its ground operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import assert_never
@@ -258,7 +258,7 @@ class Relaxation:
             always = [effect for effect in effects if _happens_always(effect)]
             for effect in effects:
                 condition = And((*self._conditions(action, kind).parts, effect.condition, effect.at_start))
-                yield _Changer(condition, (*parameters, *effect.variables), effect, always)
+                yield _Changer(self.task, condition, (*parameters, *effect.variables), effect, always)
 
     def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
@@ -306,14 +306,19 @@ class _Changer:
     """An effect: where its condition may hold, it may happen."""
 
     def __init__(
-        self, condition: And, variables: tuple[Variable, ...], effect: Effect, always: Sequence[Effect]
+        self, task: Task, condition: And, variables: tuple[Variable, ...], effect: Effect, always: Sequence[Effect]
     ) -> None:
+        self.task = task
         self.condition = condition
         self.variables = variables
         self._adds = effect.adds
         self._places = {variable(v.slot): place for place, v in enumerate(variables)}
-        added = [(atom, other) for other in always for atom in other.adds]
-        left = [d for d in effect.deletes if all([d != atom or other.variables for atom, other in added])]
+        added = [
+            (atom, {variable(v.slot): task.domain_sets[v.domain] for v in other.variables})
+            for other in always
+            for atom in other.adds
+        ]
+        left = [d for d in effect.deletes if all([d != atom or domains for atom, domains in added])]
         self._deletes = [(d, [pair for pair in added if pair[0].predicate == d.predicate]) for d in left]
         """Each with what is added whenever the action happens, and prevails where it is the same fact."""
 
@@ -322,26 +327,24 @@ class _Changer:
         if not (self._adds or self._deletes):
             return False
         changed = False
-        task = relaxation.task
+        encode = self.task.encode
         for objects in set(relaxation.matches(self.condition, self.variables)):
             for atom in self._adds:
-                changed |= relaxation.reach(atom.predicate, task.encode(self._objects(atom, objects)), True)
+                changed |= relaxation.reach(atom.predicate, encode(self._objects(atom, objects)), True)
             for atom, prevailing in self._deletes:
                 deleted = self._objects(atom, objects)
-                if not any([self._adds_same(other, objects, deleted, task) for other in prevailing]):
-                    changed |= relaxation.reach(atom.predicate, task.encode(deleted), False)
+                if not any([self._same(*other, objects, deleted) for other in prevailing]):
+                    changed |= relaxation.reach(atom.predicate, encode(deleted), False)
         return changed
 
     def _objects(self, atom: Atom, objects: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments])
 
-    def _adds_same(
-        self, added: tuple[Atom, Effect], objects: tuple[int, ...], wanted: tuple[int, ...], task: Task
+    def _same(
+        self, atom: Atom, domains: Mapping[int, frozenset[int]], objects: tuple[int, ...], wanted: tuple[int, ...]
     ) -> bool:
-        """Whether an effect adds a fact with these objects, for some binding of its own variables."""
-        atom, effect = added
+        """Whether an atom stands for the fact with these objects, for some binding of variables of its own."""
         own: dict[int, int] = {}
-        domains = {variable(v.slot): task.domain_sets[v.domain] for v in effect.variables}
         for argument, there in zip(atom.arguments, wanted, strict=True):
             if argument in domains:
                 if own.setdefault(argument, there) != there or there not in domains[argument]:
