@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
-from plansafe.align.records import Pair, read_pairs
-from plansafe.align.tasks import AlignTask, task_of
+from plansafe.align.records import BadRecords, Pair, read_pairs
+from plansafe.align.tasks import AlignTask, BadOrigin, task_of
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.confirmation import RECURSION
 
@@ -76,6 +76,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--household", type=int, default=None)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(arguments)
+    try:
+        return judged(asked)
+    except (BadRecords, BadOrigin, OSError) as error:
+        parser.error(str(error))
+
+
+def judged(asked: argparse.Namespace) -> int:
+    """Judge what was asked for; the exit code."""
     sys.setrecursionlimit(RECURSION)
     chosen = drawn(
         [pair for file in asked.files for pair in read_pairs(str(Path(file)))],

@@ -27,8 +27,10 @@ def tables(value: Any) -> Iterator[dict[str, Any]]:
     """All objects of a JSON value, the innermost, too."""
     if isinstance(value, dict):
         yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from tables(item)
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from tables(item)
 
 
 def operations() -> list[dict[str, Any]]:

@@ -23,23 +23,18 @@ def missing(settings: Settings) -> Diagnostic | None:
         if isinstance(world, Diagnostic):
             return world
     finder = Discovery(Choice())
-    given = settings
-    named: list[tuple[str, str | None, Callable[[str], str | None]]] = [
-        ("domain", given.domain, shipped_domain),
-        ("problem", given.problem, _nothing),
-        ("scene", given.scene, _nothing),
-        ("goal", given.goal, _nothing),
-        ("home", given.home, _nothing),
-        *[("specification", spec, shipped_spec) for spec in given.specs],
+    named: list[tuple[str, str | None, Callable[[str], str | None] | None]] = [
+        ("domain", settings.domain, shipped_domain),
+        ("problem", settings.problem, None),
+        ("scene", settings.scene, None),
+        ("goal", settings.goal, None),
+        ("home", settings.home, None),
+        *[("specification", spec, shipped_spec) for spec in settings.specs],
     ]
     for role, path, shipped in named:
         if path is None or path == STDIN or "{" in path:
             continue
         found = finder.read(path, role, "")
-        if isinstance(found, Diagnostic) and shipped(path) is None:
+        if isinstance(found, Diagnostic) and (shipped is None or shipped(path) is None):
             return found
     return None
-
-
-def _nothing(_: str) -> None:
-    """Nothing is shipped under such a name."""
