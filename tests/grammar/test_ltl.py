@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from itertools import product
 from pathlib import Path
@@ -16,7 +15,6 @@ from plansafe.grammar.sexpr import read_all, write
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import Kernel
 
-DATA = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 DOMAIN = "(define (domain d) (:predicates (p) (q)) (:action a) (:action b))"
 PROBLEM = "(define (problem x) (:domain d) (:goal ()))"
 
@@ -108,9 +106,9 @@ def flat(node: object) -> object:
     return parts
 
 
-def test_the_shared_formulas_come_back() -> None:
+def test_the_shared_formulas_come_back(data: Path) -> None:
     """Published formulas without X (theirs is another), written in infix, are what the prefix reader makes of them."""
-    text = (DATA / "safety-chip-ltl" / "nl_to_ltl_translations.json").read_text()
+    text = (data / "safety-chip-ltl" / "nl_to_ltl_translations.json").read_text()
     found: set[str] = set()
     ahead = [json.loads(text)]
     while ahead:
