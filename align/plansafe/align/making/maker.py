@@ -289,8 +289,7 @@ class Maker:
     def _searched(self, base: Judged, path: list[Execution], effort: Effort) -> None:
         """Detours found backwards from what a rule forbids, for the rules of which least is known."""
         world = self.task.world
-        aimed = self.recipes, effort.searches, self.random, self._rare
-        for found in searched(self.walks, self._reach, base.steps, world, *aimed):
+        for found in searched(self._reach, path, world, self.recipes, effort.searches, self.random, self._rare):
             plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
             if plan is not None:
                 violation = plan.broken[found.rule]

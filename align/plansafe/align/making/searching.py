@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 from plansafe.align.making.aims import aims_of
 from plansafe.align.making.reaching import Reach
 from plansafe.align.making.recipes import Recipes
-from plansafe.align.making.walks import Steps, Walks, sensible
+from plansafe.align.making.walks import Steps, sensible
+from plansafe.verifier.execution.execution import Execution
 
 MOST_STEPS = 6
 """Of a detour."""
@@ -25,9 +26,8 @@ class Detour(NamedTuple):
 
 
 def searched(
-    walks: Walks,
     reach: Reach,
-    plan: Steps,
+    path: Sequence[Execution],
     world: str,
     recipes: Recipes,
     most: int,
@@ -36,17 +36,17 @@ def searched(
 ) -> Iterator[Detour]:
     """Detours from searches for the rules for which least is known; not all find something.
 
+    ``path``: the executions before each step of a plan and behind the last.
     As long as there are rules that are unknown, ``MORE`` times as many as ``most`` are made for these. ``rare``:
     whether a rule, by its number, has a type of which there are few pairs.
     """
-    rules = walks.engine.plan.rules
-    aims = aims_of(walks.engine)
+    rules = reach.engine.plan.rules
+    aims = aims_of(reach.engine)
     unknown = len([number for number in aims if recipes.unknown(world, rules[number].name, rare(number))])
     most = max(most, min(MORE * most, unknown))
     order = sorted(aims, key=lambda number: (-recipes.wanted(world, rules[number].name), random.random()))[:most]
     if not order:
         return
-    path = walks.path(plan)
     for turn in range(most):
         number = order[turn % len(order)]
         name = rules[number].name
