@@ -139,6 +139,8 @@ class SC:
     DIALECT: Final = "SC706"  # read as a dialect
     IDLE_DURATION: Final = "SC707"  # a duration that means nothing
     ROUNDED_TIMES: Final = "SC708"  # rounded times
+    REMARK_NOT_UNDERSTOOD: Final = "SC710"  # remark not understood
+    OBJECT_NOT_CLASSIFIED: Final = "SC711"  # object not classified
     TEXT_LEFT_OUT: Final = "SC730"  # text left out
     REASONING_LEFT_OUT: Final = "SC731"  # reasoning left out
     OTHER_NOTATION: Final = "SC732"  # plan in another notation

@@ -25,13 +25,15 @@ class LooseStep(NamedTuple):
 class LooseResult(NamedTuple):
     """What a loose text says. ``plan`` is ``None`` where it was refused; ``diagnostics`` then say why.
 
-    ``notes`` report each liberty taken, in the order of their codes.
+    ``notes`` report each liberty taken, in the order of their codes. ``remarks`` are warnings about text next to the
+    plan that was not understood (SC710): each caps the verdict at UNKNOWN (``report.cap_at_unknown``).
     """
 
     plan: Source | None
     steps: tuple[LooseStep, ...]
     notes: tuple[Diagnostic, ...]
     diagnostics: tuple[Diagnostic, ...]
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 class Step(NamedTuple):

@@ -243,3 +243,24 @@ def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = No
     """A report that claims nothing: why the plan could not be judged."""
     unknown = Worlds.UNKNOWN
     return Report(plan, headline, unknown, unknown, unknown, steps, diagnostics=diagnostics)
+
+
+def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_alone: bool = False) -> Report:
+    """Lower a SAFE or VALID report to UNKNOWN because of something that was not understood.
+
+    ``reasons`` are warnings that become part of the report; without any the report is returned unchanged. A verdict of
+    INVALID or UNSAFE stays, since it does not depend on what was not understood. ``safety_alone`` leaves
+    ``executable`` and ``goal`` as they are.
+    """
+    if not reasons:
+        return report
+    report = report._replace(diagnostics=(*report.diagnostics, *reasons))
+    if report.headline not in (Headline.SAFE, Headline.VALID):
+        return report
+    if not safety_alone:
+        report = report._replace(executable=_without_claim(report.executable), goal=_without_claim(report.goal))
+    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe))
+
+
+def _without_claim(worlds: Worlds) -> Worlds:
+    return Worlds.UNKNOWN if worlds is Worlds.ALL else worlds
