@@ -69,8 +69,8 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     if stray:
         blank = _STRAY.sub(lambda found: " " * len(found[0]) if found[1] else found[0], source.text)
         source = Source(source.name, blank)
-    top, found = read_text(source)
-    context.diagnostics.extend(found)
+    top, problems = read_text(source)
+    context.diagnostics.extend(problems)
     if top is None:
         return None, context
     context.places.append(Places(source, top))
