@@ -70,6 +70,13 @@ def reason(row: dict[str, Any]) -> str:
     return next((f"{UNREADABLE[d['code']]}: {d['message']}" for d in errors if d["code"] in UNREADABLE), "")
 
 
+def commit() -> str:
+    """The commit that is measured, as pages name it; empty outside of a repository."""
+    command = ["git", "-C", str(HERE), "rev-parse", "--short=7", "HEAD"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f" (at {found})" if found else ""
+
+
 def report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tuple[str, int]:
     """The result as Markdown, and the number of disagreements without a reason, the kernel's included."""
     counts = Counter([(row["columns"]["val_says_valid"], row["headline"]) for row in rows])
@@ -86,7 +93,8 @@ def report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tuple[str, 
     out += ["", "| domain | plans | differ |", "|---|---|---|"]
     out += [f"| {name} | {n['plans']} | {n['differ']} |" for name, n in sorted(by_domain.items())]
     wrong = sum([d["code"] == "SC901" for row in rows for d in row["diagnostics"]])
-    out += ["", f"{seconds:.1f} s with {jobs} process(es); the kernel judged every plan again: {wrong} contradictions."]
+    out += ["", f"{seconds:.1f} s with {jobs} process(es){commit()}; the kernel judged every plan again:"]
+    out += [f"{wrong} contradictions."]
     reasons = [(row, reason(row)) for row in differing]
     if differing:
         out += ["", "Disagreements:"]

@@ -145,7 +145,7 @@ class _Generator:
         for phase, chance in ((("at", "start"), 0.3), (("over", "all"), 0.3), (("at", "end"), 0.2)):
             if self.random.random() < chance:
                 condition.append((*phase, self.in_domain.formula(1, scope)))
-            if self.clashes and self.random.random() < 0.2:
+            if self.clashes and self.random.random() < 0.08:
                 inner = {**scope, "?z": "thing"} if self.random.random() < 0.3 else scope
                 wish: Sexp = (*phase, self.in_domain.formula(1, inner))
                 wish = ("preference", f"wish-{self.random.randint(1, 3)}", wish)

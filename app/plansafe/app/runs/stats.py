@@ -79,8 +79,8 @@ def categories_of(row: Mapping[str, Any], finding: Mapping[str, Any], by: str) -
 def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = None, reading: str = "halt") -> Table:
     """Plans that bring something about, by what it is; with ``group``, a column of rates for each of its values.
 
-    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``). Rates are of all plans,
-    of those too that were not checked; the title says how many these are.
+    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``). Rates are of all
+    plans, of those too that were not checked; the title says how many these are.
     """
     counts: dict[str, _Category] = defaultdict(_Category)
     plans, unchecked, groups = 0, 0, Counter[str]()

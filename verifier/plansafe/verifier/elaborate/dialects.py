@@ -154,7 +154,7 @@ def unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> f
                 others.append(fact)
     if TOTAL_COST in symbols.function_index and TOTAL_COST not in names:
         return frozenset()
-    return frozenset(names) - tokens(others)
+    return frozenset(names) - tokens(others) - {TOTAL_COST}
 
 
 def _sections(top: list[Node]) -> list[Node]:

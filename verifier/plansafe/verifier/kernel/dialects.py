@@ -224,7 +224,7 @@ def without_unread(domain: tuple[Sexp, ...], problem: tuple[Sexp, ...]) -> tuple
     if COST in tokens([s for s in sections(domain) if s[:1] == (":functions",)]) and COST not in names:
         return problem
     others = [section for section in sections(problem) if section[:1] != (":init",)]
-    unread = names - tokens([domain, others, [fact for fact in given if not valued(fact)]])
+    unread = names - {COST} - tokens([domain, others, [fact for fact in given if not valued(fact)]])
     return changed(problem, lambda s: tuple(e for e in s if s[0] != ":init" or valued(e) not in unread))
 
 
