@@ -80,7 +80,7 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
         assert not (home / "run").exists(), wrong
     table(home / "plans.jsonl", 1)
     assert call(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
-    assert [one["headline"] for one in read_run(home / "run").rows()] == ["SAFE", None]
+    assert [one["headline"] for one in read_run(home / "run").rows()] == ["SAFE", "NOT CHECKED"]
     plain = call(home, "plans.jsonl")
     assert (plain.returncode, "--run FOLDER judges its rows" in plain.stderr) == (2, True)
 

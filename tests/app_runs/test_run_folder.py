@@ -129,13 +129,32 @@ def test_a_bad_row_does_not_stop_the_rest(home: Path) -> None:
     ]
     assert found == [
         ("1", "SAFE", []),
-        ("plans.jsonl.gz:2", None, ["SC648"]),
-        ("3", None, ["SC648"]),
-        ("4", None, ["SC648"]),
-        ("5", None, ["SC601"]),
+        ("plans.jsonl.gz:2", "NOT CHECKED", ["SC648"]),
+        ("3", "NOT CHECKED", ["SC648"]),
+        ("4", "NOT CHECKED", ["SC648"]),
+        ("5", "NOT CHECKED", ["SC601"]),
         ("6", "UNSAFE", []),
     ]
     assert done.returncode == 2
+
+
+def test_a_value_with_slashes_leads_to_a_file_below_the_folder(home: Path) -> None:
+    (home / "rooms" / "a" / "b").mkdir(parents=True)
+    (home / "outside").mkdir()
+    for folder in ("rooms/a/b", "outside"):
+        (home / folder / "day.pddl").write_bytes((home / "rooms" / "day.pddl").read_bytes())
+    (home / "rooms" / "link").symlink_to(home / "outside")
+    (home / "rooms" / "inside").symlink_to(home / "rooms" / "a")
+    rooms = ["a/b/day", "inside/b/day", "link/day", "a/../a/b/day", "./a/b/day", "a//b/day", "/a/b/day", "a/b\\day"]
+    rooms += ["../outside/day", str(home / "outside" / "day"), "a/b/day/", "a/b/none"]
+    rows = [json.dumps({"id": n, "plan": SAFE, "room": room}) for n, room in enumerate(rooms)]
+    (home / "plans.jsonl").write_text("\n".join(rows))
+    done = call(home, "plans.jsonl", "--run", "run")
+    found = [(row["headline"], [d["code"] for d in row["diagnostics"]]) for row in read_run(home / "run").rows()]
+    refused = ("NOT CHECKED", ["SC648"])
+    assert found == [("SAFE", [])] * 2 + [refused] * 9 + [("NOT CHECKED", ["SC601"])]
+    assert done.returncode == 2
+    assert "leads out of rooms through a link" in done.stdout
 
 
 def test_csv_is_read_with_its_columns(home: Path) -> None:

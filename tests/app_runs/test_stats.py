@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from plansafe.app.runs import read_run, to_dataframe
-from plansafe.app.runs.counting import Rate
+from plansafe.app.runs.comparing import compare
+from plansafe.app.runs.counting import NOT_CHECKED, Rate
 from plansafe.app.runs.layout import laid_out
 from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
 from plansafe.app.runs.summary import Summary
@@ -28,12 +29,13 @@ def finding(rule: str | None, **said: Any) -> dict[str, Any]:
     return {**own, **said}
 
 
-def row(number: int, headline: str | None, *findings: dict[str, Any], **said: Any) -> dict[str, Any]:
+def row(number: int, headline: str, *findings: dict[str, Any], **said: Any) -> dict[str, Any]:
     own = {
         "id": f"p{number}", "number": number, "columns": {"model": "m"}, "seconds": 0.5, "kept": [], "steps": 10,
         "taxonomy": {"hot": {"safel": ["human-fire"]}, "wet": {"safel": ["human-slip"]}},
-        "headline": headline, "exit_code": {"SAFE": 0, None: 2}.get(headline, 1),
-        "executable": "NONE" if headline == "INVALID" else "ALL", "safe": "ALL" if headline == "SAFE" else "NONE",
+        "headline": headline, "exit_code": {"SAFE": 0, NOT_CHECKED: 2}.get(headline, 1),
+        "executable": {"INVALID": "NONE", NOT_CHECKED: "UNKNOWN"}.get(headline, "ALL"),
+        "safe": {"SAFE": "ALL", NOT_CHECKED: None}.get(headline, "NONE"),
         "findings": list(findings), "suppressed": 0, "diagnostics": [], "inputs": [], "plan": f"{number}.plan",
     }  # fmt: skip
     return {**own, **said}
@@ -44,7 +46,7 @@ ROWS = [
     row(1, "UNSAFE", finding("hot"), finding("hot"), finding("wet", hazard="slip", blame="pre-existing")),
     row(2, "UNSAFE", finding("wet", hazard="slip", step=4, at_end=False), columns={"model": "n"}),
     row(3, "INVALID", finding(None, **{"class": "inexecutable", "hazard": None, "step": 10, "at_end": False})),
-    row(4, None, columns={}, diagnostics=[{"severity": "error", "code": "SC601", "message": "no file"}]),
+    row(4, NOT_CHECKED, columns={}, diagnostics=[{"severity": "error", "code": "SC601", "message": "no file"}]),
 ]
 
 
@@ -74,28 +76,51 @@ def test_a_rate_has_wilsons_interval() -> None:
 def test_a_plan_counts_once_for_a_rule_and_what_was_before_counts_apart() -> None:
     table = by_findings(ROWS, "rule")
     assert table.rows == (
-        ("slip", "wet", Rate(1, 4), 1, 1, 1, "p2: it burns"),
-        ("fire", "hot", Rate(1, 4), 2, 0, 0, "p1: it burns"),
+        ("slip", "wet", Rate(1, 5), 1, 1, 1, "p2: it burns"),
+        ("fire", "hot", Rate(1, 5), 2, 0, 0, "p1: it burns"),
     )
+    assert table.title.endswith("of 5 (1 not checked)")
     assert [one[0] for one in by_findings(ROWS, "safel").rows] == ["human-slip", "human-fire"]
     classes = {one[0]: one[1] for one in by_findings(ROWS, "class").rows}
-    assert classes == {"termination": Rate(2, 4), "inexecutable": Rate(1, 4)}
+    assert classes == {"termination": Rate(2, 5), "inexecutable": Rate(1, 5)}
     grouped = by_findings(ROWS, "hazard", "model")
-    assert grouped.head == ("hazard", "m", "n")
-    assert grouped.rows == (("slip", Rate(0, 3), Rate(1, 1)), ("fire", Rate(1, 3), Rate(0, 1)))
+    assert grouped.head == ("hazard", "m", "n", "-")
+    assert grouped.rows == (
+        ("slip", Rate(0, 3), Rate(1, 1), Rate(0, 1)),
+        ("fire", Rate(1, 3), Rate(0, 1), Rate(0, 1)),
+    )
 
 
 def test_plans_are_counted_by_their_columns() -> None:
     first, *_ = by_plans(ROWS, "model").rows
-    assert first == ("m", 3, 3, Rate(2, 3), Rate(1, 3), 1, 0, 1, 1, 0)
+    assert first == ("m", 3, Rate(2, 3), Rate(1, 3), 1, 0, 1, 1, 0, 0)
+    assert by_plans(ROWS, "model").rows[1] == ("-", 1, Rate(0, 1), Rate(0, 1), 0, 0, 0, 0, 0, 1)
+
+
+def test_a_plan_that_was_not_checked_stays_in_every_denominator(tmp_path: Path) -> None:
+    rows = [row(0, "SAFE"), row(1, "UNSAFE", finding("hot")), row(2, NOT_CHECKED)]
+    assert by_findings(rows, "rule").rows[0][2] == Rate(1, 3)
+    assert by_plans(rows, "model").rows[0][1:4] == (3, Rate(2, 3), Rate(1, 3))
+    assert by_labels(rows, "model", "safel", {"m": ("human-fire",)}).rows[-1] == ("all", 3, Rate(1, 3), Rate(1, 3))
+    text = Summary.of(rows).text("run")
+    assert "rules that plans break (of 3 plans)" in text
+    assert f"{NOT_CHECKED:40}       1   33.3 %" in text
+    found = compare(rows, [*rows[:2], row(2, "SAFE")])
+    assert [(test.only_first, test.only_second, test.ties) for _, test in found.tests] == [(0, 1, 2), (0, 1, 2)]
+    assert ("p2", NOT_CHECKED, "SAFE", "", "") in found.plans.rows
+
+
+def test_a_null_headline_of_an_older_run_is_read_as_not_checked(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", [{**row(0, NOT_CHECKED), "headline": None}])
+    assert [one["headline"] for one in read_run(run).rows()] == [NOT_CHECKED]
 
 
 def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     rows = [*ROWS, row(5, "INVALID", finding("late", readings=["skip"]), finding(None, readings=["halt", "skip"]))]
     assert [one[1] for one in by_findings(rows, "rule").rows] == ["wet", "hot"]
     assert [one[1] for one in by_findings(rows, "rule", reading="skip").rows] == ["late"]
-    assert {one[1]: one[2] for one in by_findings(rows, "rule", reading="any").rows}["late"] == Rate(1, 5)
-    assert by_plans(rows, "model", "any").rows[0][4] == Rate(2, 4)
+    assert {one[1]: one[2] for one in by_findings(rows, "rule", reading="any").rows}["late"] == Rate(1, 6)
+    assert by_plans(rows, "model", "any").rows[0][3] == Rate(2, 4)
     assert by_labels(rows, "model", "safel", {"m": ("human-fire",)}, "any").rows[-1] == (
         "all",
         4,
@@ -104,7 +129,7 @@ def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tm
     )
     run = write(tmp_path / "run", rows)
     assert "late" not in call("stats", run, "--by", "rule").stdout
-    assert "| late | 1 of 5" in call("stats", run, "--by", "rule", "--reading", "skip").stdout
+    assert "| late | 1 of 6" in call("stats", run, "--by", "rule", "--reading", "skip").stdout
     refused = call("stats", run, "--by", "where", "--reading", "skip")
     assert refused.returncode == 2
     assert "leave out --reading" in refused.stderr
@@ -144,9 +169,9 @@ def test_what_stands_in_a_cell_stays_in_it() -> None:
 
 
 def test_the_summary_says_each_thing_once() -> None:
-    rows = [*ROWS, *[row(n, None, diagnostics=ROWS[4]["diagnostics"]) for n in range(5, 50)]]
+    rows = [*ROWS, *[row(n, NOT_CHECKED, diagnostics=ROWS[4]["diagnostics"]) for n in range(5, 50)]]
     summary = Summary.of(rows)
-    assert summary.headlines == {"SAFE": 1, "UNSAFE": 2, "INVALID": 1, "not judged": 46}
+    assert summary.headlines == {"SAFE": 1, "UNSAFE": 2, "INVALID": 1, NOT_CHECKED: 46}
     text = summary.text("run")
     assert text.count("no file") == 1
     assert "46" in text
@@ -155,7 +180,7 @@ def test_the_summary_says_each_thing_once() -> None:
 def test_commands_on_runs(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
     assert "UNSAFE" in call("stats", run).stdout
-    assert "| fire | hot | 1 of 4: 25.0 %" in call("stats", run, "--by", "rule").stdout
+    assert "| fire | hot | 1 of 5: 20.0 %" in call("stats", run, "--by", "rule").stdout
     assert "| slip | 1 of 1" in call("stats", run, "--by", "hazard", "--where", "model=n").stdout
     assert call("stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2] == "p1,UNSAFE,ALL,10,fire,hot"
     wrong = call("stats", run, "--by", "colour")

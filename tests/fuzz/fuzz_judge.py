@@ -228,7 +228,6 @@ EXPLAINED = (
         "`?duration` stands in effects and duration constraints, not in conditions",
     ),
     (r"expected `\(= \?duration", "duration constraints are conjunctions of comparisons: no quantifiers"),
-    (r"preferences in durative conditions", "unsupported, and said as such"),
     (r"a preference is `\(preference", "a preference's name is a name: no keyword such as `:name`"),
     (r"depends on its own negation", "stratification may not depend on which objects a problem happens to have"),
     (

@@ -15,7 +15,9 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 
 FEATURES = ("supertypes", "hyphens", "init-and", "objects", "repeated", "names", "cost", "vars", "private", "agent")
-SETS = [frozenset(chosen) for size in (1, 2) for chosen in combinations(FEATURES, size)]
+FEATURES += ("constraint", "kinds", "unread", "surplus")
+APART = frozenset(("cost", "unread"))  # where a cost gets its value by default, no other value is left out
+SETS = [s for size in (1, 2) for chosen in combinations(FEATURES, size) if (s := frozenset(chosen)) != APART]
 
 
 class Texts(NamedTuple):
@@ -62,6 +64,7 @@ def texts(seed: int, features: frozenset[str]) -> Texts:
       :effect (and (forall ({spot}) (not (at ?c ?p))) (at ?c {home})))
     {take} {drop})"""
     some, others = f"{' '.join(places)} {hyphen}place", f"{' '.join(boxes)} {hyphen}box"
+    tray = f"tray {hyphen}carrier tray {hyphen}box" if "kinds" in features else f"tray {hyphen}(either carrier box)"
     own = [f"c{i} {hyphen}carrier" for i in range(2)]
     if "private" in features:
         own = [f"(:private c{i} {owned})" for i, owned in enumerate(own)]
@@ -70,10 +73,13 @@ def texts(seed: int, features: frozenset[str]) -> Texts:
     if "init-and" in features:
         given = f"(and {facts[0]} (and {' '.join(facts[1:])}))" if nested else f"(and {given})"
     cost = "" if "cost" in features else "(= (total-cost) 0)"
+    cost += "(= (fuel-used) 0) (= (fuel tray) 7)" if "unread" in features else ""
+    law = f"(:constraint{'' if 'constraint' in features else 's'} (always (not (at c0 {places[0]}))))"
+    end = ")" if "surplus" in features else ""
     problem = f"""(define (problem p) (:domain depot)
-    (:objects {others} {apart} {some} {" ".join(own)})
-    (:init {given} {cost}) (:goal (and {goal})) (:metric minimize (total-cost)))"""
-    return Texts(domain, problem)
+    (:objects {others} {apart} {some} {tray if form else ""} {" ".join(own)} {"" if form else tray})
+    (:init {given} {cost}) {law} (:goal (and {goal})) (:metric minimize (total-cost)))"""
+    return Texts(domain + end, problem + end)
 
 
 def plan(seed: int, length: int) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.sexpr import Places, problems, read_all
+from plansafe.grammar.sexpr import Places, read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import Context
@@ -51,9 +51,9 @@ def _task_errors(kind: str, text: str, task: Task) -> list[Diagnostic]:
     tops = []
     for name, own in (("domain", task.domain), ("problem", task.problem)):
         source = Source(name, text if name == kind else own)
-        top = read_all(source)
+        top, found = read_text(source)
         if top is None:
-            return list(problems(source))
+            return list(found)
         context.places.append(Places(source, top))
         tops.append(top)
     elaborated = elaborate(context, tops[0], tops[1])

@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Headline
 
-SEEDS = range(4)
+SEEDS = (0, 1, 7, 8)
 
 
 @cache

@@ -145,6 +145,11 @@ class _Generator:
         for phase, chance in ((("at", "start"), 0.3), (("over", "all"), 0.3), (("at", "end"), 0.2)):
             if self.random.random() < chance:
                 condition.append((*phase, self.in_domain.formula(1, scope)))
+            if self.clashes and self.random.random() < 0.08:
+                inner = {**scope, "?z": "thing"} if self.random.random() < 0.3 else scope
+                wish: Sexp = (*phase, self.in_domain.formula(1, inner))
+                wish = ("preference", f"wish-{self.random.randint(1, 3)}", wish)
+                condition.append(wish if inner is scope else ("forall", ("?z", "-", "thing"), wish))
         effect: list[Sexp] = [("at", self.random.choice(("start", "end")), self.effect(scope, 1)) for _ in range(3)]
         if self.clashes and self.random.random() < 0.6:
             effect.append(self.late_effect(scope))

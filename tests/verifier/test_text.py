@@ -9,6 +9,7 @@ from engine_texts import check, checker, domain, problem, safety, verdict
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.kernel import Kernel, KernelRejects
 
 DOMAIN = domain(
     "(:action go :parameters (?x - thing) :precondition (not (p ?x)) :effect (p ?x))", predicates="(p ?x - thing)"
@@ -231,3 +232,26 @@ def test_deep_nonsense() -> None:
 def test_a_deep_plan_is_refused() -> None:
     report = check(DOMAIN, PROBLEM, "(" * DEPTH + "go a" + ")" * DEPTH)
     assert (report.headline, report.diagnostics[0].code) == (None, "SC002")
+
+
+@pytest.mark.parametrize("plan", [PLAN, "(define (plan x) (:steps (go a) (go b)))"])
+@pytest.mark.parametrize("end", [")", "\n)\n", ") ; the end", "; )\n)"])
+def test_one_surplus_parenthesis_at_the_end_of_each_file_is_a_warning(plan: str, end: str) -> None:
+    texts = [text + end for text in (DOMAIN, PROBLEM, SPEC)]
+    report = check(texts[0], texts[1], plan + end, texts[2])
+    assert verdict(report) == VERDICT
+    assert [(d.code, d.labels[0].source) for d in report.diagnostics] == [
+        ("SC706", name) for name in ("domain", "problem", "spec", "plan")
+    ]
+    assert Kernel(*texts[:2], texts[2:]).judge(plan + end).headline == "UNSAFE"
+
+
+@pytest.mark.parametrize("end", ["))", ") )", ") (", ")()", ") x", '"', "(", ')"'])
+def test_other_surplus_text_is_an_error_to_engine_and_kernel(end: str) -> None:
+    for texts in ((DOMAIN + end, PROBLEM, SPEC), (DOMAIN, PROBLEM + end, SPEC), (DOMAIN, PROBLEM, SPEC + end)):
+        assert not checker(*texts).ok
+        with pytest.raises(KernelRejects):
+            Kernel(*texts[:2], texts[2:])
+    assert check(DOMAIN, PROBLEM, PLAN + end, SPEC).headline is None
+    with pytest.raises(KernelRejects):
+        Kernel(DOMAIN, PROBLEM, [SPEC]).judge(PLAN + end)

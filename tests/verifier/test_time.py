@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, checker, domain, problem, safety, verdict
 
+from plansafe.verifier.kernel import Kernel
+
 DOMAIN = domain(
     "(:durative-action boil :parameters (?x - thing) :duration (and (>= ?duration 2) (<= ?duration 4))"
     " :condition (and (at start (cold ?x)) (over all (lit)) (at end (lit)))"
@@ -146,6 +148,34 @@ def test_preferences_in_preconditions_count_once_for_each_step() -> None:
     action = "(and (preference z (p a)) (forall (?y - thing) (preference w (p ?y))))"
     metric = "(+ (is-violated z) (* 100 (is-violated w)))"
     assert scores("()", metric, "(do b) (do a) (do c)", action=action) == ("602", {"z": 2, "w": 3 + 2 + 1})
+
+
+def test_preferences_in_durative_conditions_count_once_for_each_step() -> None:
+    text = domain(
+        "(:constants a b - thing)",
+        "(:action do :parameters (?x - thing) :effect (p ?x))",
+        "(:action undo :parameters (?x - thing) :effect (not (p ?x)))",
+        """(:durative-action wait :parameters (?x - thing) :duration (>= ?duration 1)
+          :condition (and (preference s (at start (p ?x))) (preference e (at end (p ?x)))
+            (forall (?y - thing) (preference o (over all (p ?y))))))""",
+        predicates="(p ?x - thing)",
+    )
+    metric = "(+ (is-violated s) (+ (* 10 (is-violated e)) (* 100 (is-violated o))))"
+    task = problem(f"(:metric minimize {metric})")
+    kept = "0: (do a) 0.5: (do b) 1: (wait a) [5]"
+    for plan, value in (
+        (kept, 0),
+        ("0: (wait a) [5]", 211),
+        (f"{kept} 2: (undo b) 3: (do b) 4: (undo b)", 100),
+        (f"{kept} 2: (undo a)", 110),
+        (f"{kept} 6: (undo a)", 0),  # the end is read before it, and "over all" reaches no farther
+        (f"{kept} 1: (wait b) [4] 2: (undo a)", 210),
+        ("0: (wait a) [2] 3: (wait a) [2]", 422),
+    ):
+        report = check(text, task, plan)
+        assert report.metric == str(value), plan
+        found = {name: n for name, n in report.preferences_violated if n}
+        assert found == {n: c for n, c in Kernel(text, task).judge(plan).preferences.items() if c}, plan
 
 
 def test_preferences_in_constraints() -> None:

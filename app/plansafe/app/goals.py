@@ -6,7 +6,7 @@ The rest of the text stays as it is, so that places in it do, and whatever reads
 from __future__ import annotations
 
 from plansafe.app.values import BadOption
-from plansafe.grammar.sexpr import SpanNode, problems, read_all, span_tree, write
+from plansafe.grammar.sexpr import SpanNode, problems, read_all, read_text, span_tree, write
 from plansafe.grammar.source import Source
 
 FLAG = "--goal"
@@ -32,7 +32,7 @@ def with_goal(problem: Source, goal: str) -> Source:
 
     A text that is no problem stays as it is: what is wrong with it is said by who reads it.
     """
-    nodes = read_all(problem)
+    nodes = read_text(problem).nodes
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or nodes[0][:1] != ["define"]:
         return problem
     tree = span_tree(problem)[0]

@@ -43,7 +43,7 @@ _MEANINGS = {
     "TOKEN": "a name",
     "$END": "the end of the text",
 }
-_UNSAID = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE"))
+_UNSAID = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE", "SURPLUS", "CONSTRAINT"))
 """A parameter of a template may stand in too many places to be worth a mention; dialects are read, not advised."""
 
 

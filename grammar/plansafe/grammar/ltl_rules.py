@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.grammar.ltl import translate
-from plansafe.grammar.sexpr import read_all, write
+from plansafe.grammar.sexpr import read_text, write
 from plansafe.grammar.source import Source
 
 LTL_NAME = "<ltl>"
@@ -31,7 +31,7 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
 def action_names(domain: Source) -> frozenset[str]:
     """The names that a domain has for actions alone."""
     actions, others = set(), set()
-    for form in read_all(domain) or []:
+    for form in read_text(domain).nodes or []:
         for section in form if isinstance(form, list) else []:
             match section:
                 case [":action" | ":durative-action", str(name), *_]:

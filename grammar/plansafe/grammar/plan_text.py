@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
 from plansafe.grammar.plan_step import Step
-from plansafe.grammar.sexpr import Node, Places, is_foreign, problems, read_all
+from plansafe.grammar.sexpr import Node, Places, is_foreign, read_text, surplus_warning
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -45,6 +45,8 @@ class PlanText(NamedTuple):
     ordering: tuple[tuple[int, int], ...] | None = None
     decimals: int | None = None
     """The largest number of decimals in a time or duration; ``None``: none is written."""
+    warnings: tuple[Diagnostic, ...] = ()
+    """What does not keep the plan from being read, unlike ``diagnostics``."""
 
 
 def plain_chunks(text: str) -> Iterator[list[str]] | None:
@@ -236,6 +238,9 @@ def _read_lines(source: Source) -> PlanText:
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
+                if state.steps and time_span is None and not state.found and _ends(source.text, end):
+                    surplus = surplus_warning(source, Span(start, end))
+                    return PlanText(tuple(state.steps), (), decimals=state.decimals, warnings=(surplus,))
                 state.problem(SC.UNBALANCED, "unmatched `)`", Span(start, end), "nothing is open here")
                 continue
             if tokens:
@@ -275,6 +280,11 @@ def _read_lines(source: Source) -> PlanText:
     elif time_span is not None:
         state.problem(SC.STRUCTURE, "a time without a step", time_span, "expected a step after this")
     return PlanText(tuple(state.steps), tuple(state.found), decimals=state.decimals)
+
+
+def _ends(text: str, position: int) -> bool:
+    """Whether nothing but white space and comments follows."""
+    return all([match.group()[0] == ";" for match in _TOKEN.finditer(text, position)])
 
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
@@ -345,9 +355,9 @@ def _short(text: str) -> str:
 
 def _read_definition(source: Source) -> PlanText:
     """``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
-    top = read_all(source)
+    top, found = read_text(source)
     if top is None:
-        return PlanText((), problems(source))
+        return PlanText((), found)
     places = Places(source, top)
     state = _Lines(source)
     form = top[0]
@@ -400,7 +410,8 @@ def _read_definition(source: Source) -> PlanText:
 
         pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
     domain, problem = references.get(":domain"), references.get(":problem")
-    return PlanText(tuple(state.steps), tuple(state.found[:MAX_PROBLEMS]), domain, problem, pairs, state.decimals)
+    problems = tuple(state.found[:MAX_PROBLEMS])
+    return PlanText(tuple(state.steps), problems, domain, problem, pairs, state.decimals, found)
 
 
 def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
 Node: TypeAlias = str | list["Node"]
@@ -26,6 +26,16 @@ _SECTION = re.compile(
 )
 _TOO_LATE = 3
 _WALKS = 6
+
+
+class ReadText(NamedTuple):
+    """The top-level nodes of a file, and what is wrong with its parentheses and characters.
+
+    ``nodes`` is ``None`` if one of the diagnostics is an error.
+    """
+
+    nodes: list[Node] | None
+    diagnostics: tuple[Diagnostic, ...]
 
 
 class SpanNode(NamedTuple):
@@ -105,6 +115,46 @@ def _read_quoted(text: str) -> list[Node] | None:
         else:
             current.append(token)
     return None if stack else top
+
+
+def read_text(source: Source) -> ReadText:
+    """Read a file: like :func:`read_all`, but one surplus ``)`` at its end is a warning."""
+    nodes = read_all(source)
+    if nodes is not None:
+        return ReadText(nodes, ())
+    place = _surplus(source)
+    if place is None:
+        return ReadText(None, problems(source))
+    nodes = read_all(Source(source.name, source.text[: place.start]))
+    return ReadText(nodes, (surplus_warning(source, place),) if nodes is not None else problems(source))
+
+
+def surplus_warning(source: Source, place: Span) -> Diagnostic:
+    """The warning about a ``)`` at the end of a file that closes nothing."""
+    label = Label(source.name, place, "closes nothing")
+    message = "unmatched `)` at the end of the file: left out"
+    return Diagnostic(SC.DIALECT, message, (label,), help="remove it", severity=Severity.WARNING)
+
+
+def _surplus(source: Source) -> Span | None:
+    """The place of a ``)`` at the end of a text, if it closes nothing and nothing else is wrong with parentheses."""
+    depth = 0
+    lists = False
+    place: Span | None = None
+    for match in _TOKEN.finditer(source.text):
+        token = match.group()
+        if token[0] == ";":
+            continue
+        if place is not None or token == '"':
+            return None
+        if token == "(":
+            depth += 1
+            lists = True
+        elif token == ")":
+            depth -= 1
+            if depth < 0:
+                place = Span(*match.span())
+    return place if lists else None
 
 
 def span_tree(source: Source) -> list[Span | SpanNode]:

@@ -139,4 +139,6 @@ class Checker:
             report = audit(Case(compiled, plan, read, self.confirmer, deadline))
         if read is not None and read.text.decimals is not None:
             report = noted(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
+        if read is not None and read.text.warnings:
+            report = report._replace(diagnostics=(*report.diagnostics, *read.text.warnings))
         return ill_formed_is_unknown(report)._replace(home=compiled.home)

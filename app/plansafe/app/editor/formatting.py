@@ -204,7 +204,7 @@ def _joins(form: _List, number: int, part: _List, before: _List | None, line: st
 def _plan(source: Source) -> str | None:
     """A plan with one step on each line; a comment behind a step goes with it."""
     before = read_plan(source)
-    if before.diagnostics:
+    if before.diagnostics or before.warnings:
         return None
     text = source.text
     newline = "\r\n" if "\r\n" in text else "\n"

@@ -37,7 +37,7 @@ def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, A
             "title": "plans by verdict",
             "filter": "headline",
             "bars": [
-                [_name(row[0]), row[1] / max(len(rows), 1), f"{row[1]} ({100 * row[1] / max(len(rows), 1):.1f} %)"]
+                [str(row[0]), row[1] / max(len(rows), 1), f"{row[1]} ({100 * row[1] / max(len(rows), 1):.1f} %)"]
                 for row in headlines.rows
                 if isinstance(row[1], int)
             ],
@@ -76,7 +76,7 @@ def _rates(title: str, wanted: str, table: Table, at: int) -> dict[str, Any]:
         assert isinstance(rate, Rate)
         low, high = rate.interval
         words = f"{rate.hits} ({100 * (rate.value or 0):.1f} %)"
-        bars.append([_name(row[at]), rate.value or 0.0, words, low, high])
+        bars.append([str(row[at]), rate.value or 0.0, words, low, high])
     return {"title": title, "filter": wanted, "bars": bars}
 
 
@@ -100,7 +100,3 @@ def _cell(cell: object) -> object:
         return "n/a"
     low, high = cell.interval
     return f"{cell.hits} ({100 * cell.value:.1f} %, {100 * low:.1f} to {100 * high:.1f})"
-
-
-def _name(cell: object) -> str:
-    return "NOT CHECKED" if cell == "not judged" else str(cell)

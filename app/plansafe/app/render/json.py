@@ -24,8 +24,14 @@ dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circ
 class JsonRenderer:
     """Makes JSON lines. What stays the same from plan to plan (rules, inputs, settings) is encoded once."""
 
-    def __init__(self, settings: Settings, version: str, quiet: Collection[str] = ()) -> None:
-        """``quiet``: rules of such a status are left out, which a run of many plans names elsewhere."""
+    def __init__(
+        self, settings: Settings, version: str, quiet: Collection[str] = (), unread: str | None = None
+    ) -> None:
+        """``quiet``: rules of such a status are left out, which a run of many plans names elsewhere.
+
+        ``unread``: the headline of a plan that could not be judged.
+        """
+        self._unread = unread
         self._version = version
         self._quiet = quiet
         self._limits = {
@@ -49,7 +55,7 @@ class JsonRenderer:
         head = {
             "schema": SCHEMA,
             "plan": result.plan,
-            "headline": report.headline.value if report.headline else None,
+            "headline": report.headline.value if report.headline else self._unread,
             "exit_code": result.exit_code,
             "executable": report.executable.value,
             "goal": report.goal.value,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.counting import brought_about, is_finding
+from plansafe.app.runs.counting import NOT_CHECKED, brought_about, is_checked, is_finding
 from plansafe.app.runs.stats import Table
 from plansafe.llm.metrics.paired import Pair, Paired, mcnemar
 
@@ -80,8 +80,10 @@ def _seen(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, _Seen], int]:
             twice += 1
             continue
         rules = frozenset([f["rule"] for f in row["findings"] if is_finding(f) and brought_about(f)])
-        judged = row["headline"] is not None
-        executable = None if not judged or row["executable"] == "UNKNOWN" else row["executable"] == "ALL"
-        safe = False if rules else (True if judged and row["safe"] == "ALL" else None)
-        found[row["id"]] = _Seen(row["headline"] or "not judged", executable, safe, rules)
+        if not is_checked(row):  # counts as a plan that fails: left out, it would flatter its run
+            found[row["id"]] = _Seen(NOT_CHECKED, False, False, rules)
+            continue
+        executable = None if row["executable"] == "UNKNOWN" else row["executable"] == "ALL"
+        safe = False if rules else (True if row["safe"] == "ALL" else None)
+        found[row["id"]] = _Seen(row["headline"], executable, safe, rules)
     return found, twice

@@ -39,6 +39,15 @@ class Rate(NamedTuple):
         return f"{self.hits:6}  {100 * self.value:5.1f} %  ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
+NOT_CHECKED = "NOT CHECKED"
+"""The headline of a row whose plan could not be read or judged; its diagnostics say why."""
+
+
+def is_checked(row: Mapping[str, Any]) -> bool:
+    """Whether the plan of a row was judged."""
+    return row["headline"] not in (None, NOT_CHECKED)
+
+
 READINGS = ("halt", "skip", "force", "any")
 """How a plan is read past a step that cannot be taken; ``any`` is that one of them finds it."""
 

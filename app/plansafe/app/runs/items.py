@@ -27,7 +27,7 @@ ROLES = ("scene", "goal", "problem", "domain")
 ROW = "{row}"
 """The goal file of a plan that is the row it stands in."""
 _HOLE = re.compile(r"\{([^{}]*)\}")
-_PLAIN = re.compile(r"[^/\\\x00-\x1f]{1,200}\Z")
+_PLAIN = re.compile(r"[^/\\\x00-\x1f]{1,200}(?:/[^/\\\x00-\x1f]{1,200}){0,30}\Z")
 _SEVERAL = ("plan", "script", "steps", "step", "actions")
 _LONGEST = 10_000
 
@@ -194,21 +194,32 @@ def _text(value: Any) -> str | None:
 def _files(settings: Settings, said: dict[str, Any]) -> tuple[tuple[tuple[str, str], ...], str | None]:
     """The files that patterns name for a plan; or why they name none.
 
-    What a row says is put into the place of one name, and can lead into no other folder.
+    A value may lead into folders below the one that the pattern names before its first placeholder, and nowhere else.
     """
     files = []
     for role in ROLES:
         pattern = getattr(settings, role)
-        if pattern is None or _HOLE.search(pattern) is None:
+        hole = None if pattern is None else _HOLE.search(pattern)
+        if hole is None:
             continue
+        folder = os.path.dirname(pattern[: hole.start()])
         for name in _HOLE.findall(pattern):
             if name not in said:
                 return (), f"--{role} has {{{name}}}: there is no such column"
             value = str(said[name])
-            if _PLAIN.match(value) is None or value in (".", ".."):
-                return (), f"--{role} has {{{name}}}: {value[:80]!a} is not the name of a file"
-        files.append((role, _HOLE.sub(lambda hole: str(said[hole[1]]), pattern)))
+            if _PLAIN.match(value) is None or not {".", ".."}.isdisjoint(value.split("/")):
+                return (), f"--{role} has {{{name}}}: {value[:80]!a} is not a path below {folder or '.'}"
+        path = _HOLE.sub(lambda name: str(said[name[1]]), pattern)
+        if path.count("/") > pattern.count("/") and not _is_below(path, folder):
+            return (), f"--{role} has {{{name}}}: {value[:80]!a} leads out of {folder or '.'} through a link"
+        files.append((role, path))
     return tuple(files), None
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Whether a path, its links followed, is below a folder."""
+    base = os.path.realpath(folder)
+    return os.path.commonpath((base, os.path.realpath(path))) == base
 
 
 def not_a_row(item: Item) -> Diagnostic:

@@ -12,6 +12,7 @@ from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.discovery import Choice, Discovery
 from plansafe.app.render import version
 from plansafe.app.render.json import JsonRenderer, dumps, safe_line
+from plansafe.app.runs.counting import NOT_CHECKED
 from plansafe.app.runs.items import Item, not_a_row
 from plansafe.app.service import Session
 from plansafe.grammar.codes import SC
@@ -51,7 +52,7 @@ class Judge:
         # As for every batch: many small tuples, hardly any cycles.
         gc.set_threshold(1_000_000, 50, 100)
         self._settings = settings._replace(hashes=True, retell=True)
-        self._renderer = JsonRenderer(self._settings, version(), QUIET)
+        self._renderer = JsonRenderer(self._settings, version(), QUIET, NOT_CHECKED)
         self._key: object = None
         self._session = Session(self._settings)
         self._seen: Checker | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from plansafe.app.runs.counting import NOT_CHECKED
 from plansafe.app.runs.shape import is_manifest, is_row
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -142,6 +143,7 @@ def row_of(line: bytes, name: str) -> dict[str, Any]:
     if not is_row(row):
         raise BadRun(f"{name} is damaged: a line of it is no row", "judge the plans again")
     whole: dict[str, Any] = row
+    whole["headline"] = whole["headline"] or NOT_CHECKED  # null in older runs
     return whole
 
 

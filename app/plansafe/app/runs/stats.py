@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.counting import Rate, brought_about, is_finding, seen_in
+from plansafe.app.runs.counting import NOT_CHECKED, Rate, brought_about, is_checked, is_finding, seen_in
 
 TAXONOMIES = ("safel", "safeplan-bench", "safeagentbench")
 OF_FINDINGS = ("rule", "hazard", "target", "severity", "class", *TAXONOMIES)
 """What findings are counted by; a plan counts once for each."""
 OF_PLANS = ("headline", "world", "run")
 """What plans are counted by, beside the columns that were kept."""
-_HEADLINES = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN")
+_HEADLINES = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", NOT_CHECKED)
 _EXAMPLE = 100
 Cell = str | int | float | Rate | None
 
@@ -55,7 +55,7 @@ class _Category:
 def value_of(row: Mapping[str, Any], column: str) -> str:
     """What a plan has in a column; ``headline``, ``world`` and ``run`` go for every run."""
     if column == "headline":
-        return row["headline"] or "not judged"
+        return row["headline"] or NOT_CHECKED
     found = row.get(column) if column in ("world", "run") else row["columns"].get(column)
     return "" if found is None else str(found)
 
@@ -79,14 +79,14 @@ def categories_of(row: Mapping[str, Any], finding: Mapping[str, Any], by: str) -
 def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = None, reading: str = "halt") -> Table:
     """Plans that bring something about, by what it is; with ``group``, a column of rates for each of its values.
 
-    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``).
+    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``). Rates are of all
+    plans, of those too that were not checked; the title says how many these are.
     """
     counts: dict[str, _Category] = defaultdict(_Category)
-    judged, groups = 0, Counter[str]()
+    plans, unchecked, groups = 0, 0, Counter[str]()
     for number, row in enumerate(rows):
-        if row["headline"] is None:
-            continue
-        judged += 1
+        plans += 1
+        unchecked += not is_checked(row)
         mine = value_of(row, group) if group is not None else ""
         groups[mine] += 1
         for finding in row["findings"]:
@@ -111,7 +111,8 @@ def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = 
     def head(name: str, one: _Category) -> tuple[Cell, ...]:
         return (one.hazard, name) if by == "rule" else (name,)
 
-    title = f"plans that bring something about, by {by}, of {judged} judged"
+    title = f"plans that bring something about, by {by}, of {plans}"
+    title += f" ({unchecked} not checked)" if unchecked else ""
     if group is not None:
         return Table(
             f"{title}, for each {group}",
@@ -125,7 +126,7 @@ def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = 
             [
                 (
                     *head(name, one),
-                    Rate(len(one.caused), judged),
+                    Rate(len(one.caused), plans),
                     one.findings,
                     len(one.before - one.caused),
                     one.findings_before,
@@ -143,24 +144,20 @@ def by_plans(rows: Iterable[Mapping[str, Any]], by: str, reading: str = "halt") 
     for row in rows:
         one = counts[value_of(row, by)]
         one["plans"] += 1
-        if row["headline"] is None:
-            continue
-        one["judged"] += 1
-        one[row["headline"]] += 1
+        one[row["headline"] or NOT_CHECKED] += 1
         one["executable"] += row["executable"] == "ALL"
         one["breaks"] += any([is_finding(f, reading) and brought_about(f) for f in row["findings"]])
     order = sorted(counts.items(), key=lambda pair: (-pair[1]["plans"], pair[0]))
     return Table(
         f"plans by {by}",
-        (by, "plans", "judged", "executable", "break a rule", *_HEADLINES),
+        (by, "plans", "executable", "break a rule", *_HEADLINES),
         tuple(
             [
                 _cells(
                     name or "-",
                     one["plans"],
-                    one["judged"],
-                    Rate(one["executable"], one["judged"]),
-                    Rate(one["breaks"], one["judged"]),
+                    Rate(one["executable"], one["plans"]),
+                    Rate(one["breaks"], one["plans"]),
                     *[one[headline] for headline in _HEADLINES],
                 )
                 for name, one in order
@@ -185,7 +182,7 @@ def by_labels(
     flagged: Counter[str] = Counter()
     for row in rows:
         wanted = meant.get(value_of(row, column), ())
-        if row["headline"] is None or not wanted:
+        if not wanted:
             continue
         found = [f for f in row["findings"] if is_finding(f, reading) and brought_about(f)]
         said = {name for f in found for name in categories_of(row, f, taxonomy)}
@@ -218,7 +215,7 @@ def every_plan(rows: Iterable[Mapping[str, Any]], reading: str = "halt") -> Tabl
         rules = " ".join(dict.fromkeys([f["rule"] for f in mine]))
         hazards = " ".join(dict.fromkeys([f["hazard"] for f in mine if f["hazard"]]))
         steps = row["steps"]
-        made.append((row["id"], row["headline"] or "not judged", row["executable"], steps, hazards, rules))
+        made.append((row["id"], row["headline"] or NOT_CHECKED, row["executable"], steps, hazards, rules))
     return Table("plans", ("id", "headline", "executable", "steps", "hazards", "rules"), tuple(made))
 
 

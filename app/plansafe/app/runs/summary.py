@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plansafe.app.render.text import brief, pad, visible
-from plansafe.app.runs.counting import Rate, brought_about, is_finding
+from plansafe.app.runs.counting import NOT_CHECKED, Rate, brought_about, is_checked, is_finding
 from plansafe.app.runs.reading import Run
 
 _SHOWN = 10
 _SLOWEST = 5
 _KEPT = 10_000
 """Different reasons and notes that are told apart."""
-_UNREAD = "not judged"
-_ORDER = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", _UNREAD)
+_ORDER = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", NOT_CHECKED)
 
 
 @dataclass
@@ -57,8 +56,8 @@ class Summary:
     def add(self, row: dict[str, Any]) -> None:
         """Count one row."""
         self.plans += 1
-        headline = row["headline"] or _UNREAD
-        self.headlines[headline] += 1
+        checked = is_checked(row)
+        self.headlines[row["headline"] if checked else NOT_CHECKED] += 1
         self.exit_codes.add(row["exit_code"])
         self.seconds += row["seconds"]
         found = [f for f in row["findings"] if is_finding(f)]
@@ -67,12 +66,12 @@ class Summary:
         self.hazards.update({f["hazard"] for f in mine if f["hazard"]})
         self.findings.update([f["rule"] for f in mine])
         self.before.update({f["rule"] for f in found} - {f["rule"] for f in mine})
-        if row["headline"] is not None:
+        if checked:
             for note in {(d["severity"], d["code"], d["message"]) for d in row["diagnostics"]}:
                 if note in self.notes or len(self.notes) < _KEPT:
                     self.notes[note] += 1
         self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SLOWEST]
-        if row["headline"] is None:
+        if not checked:
             wrong = next((d for d in row["diagnostics"] if d["severity"] == "error"), None)
             reason = "no reason was given" if wrong is None else wrong["message"].removeprefix(f"{row['plan']}: ")
             alike = reason if wrong is None else f"{wrong['code']} {reason.replace(row['plan'], '').split(': ')[0]}"
@@ -99,13 +98,12 @@ class Summary:
         out = [f"{plans} in {brief(name)}, judged in {self.seconds:.1f} s of work"]
         there = [headline for headline in _ORDER if self.headlines[headline]]
         out += [_line(headline, Rate(self.headlines[headline], self.plans)) for headline in there]
-        judged = self.plans - self.headlines[_UNREAD]
         for title, counts in (("hazards that plans bring about", self.hazards), ("rules that plans break", self.rules)):
             if counts:
-                out += ["", f"{title} (of {judged} judged)"]
-                out += [_line(name, Rate(count, judged)) for name, count in _first(counts)]
+                out += ["", f"{title} (of {plans})"]
+                out += [_line(name, Rate(count, self.plans)) for name, count in _first(counts)]
         if self.unread:
-            out += ["", f"not judged: {self.headlines[_UNREAD]}"]
+            out += ["", f"not checked: {self.headlines[NOT_CHECKED]}"]
             for alike, count in _first(self.unread)[:_SHOWN]:
                 others = "" if count == 1 else f", and {count - 1} more like it"
                 out.append(f"  {brief(self.unread_first[alike])}{others}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places, problems, read_all
+from plansafe.grammar.sexpr import Node, Places, read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 
@@ -69,9 +69,9 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     if stray:
         blank = _STRAY.sub(lambda found: " " * len(found[0]) if found[1] else found[0], source.text)
         source = Source(source.name, blank)
-    top = read_all(source)
+    top, problems = read_text(source)
+    context.diagnostics.extend(problems)
     if top is None:
-        context.diagnostics.extend(problems(source))
         return None, context
     context.places.append(Places(source, top))
     for found in stray:  # the package `bddl` loads such a file, and so do we

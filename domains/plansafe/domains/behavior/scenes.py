@@ -19,7 +19,7 @@ from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_
 from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean
 
@@ -100,7 +100,7 @@ def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
 
 
 def _lisp(source: Source) -> Scene:
-    top = read_all(source)
+    top = read_text(source).nodes
     sections = _sections(top)
     objects = sections.get(":objects", [])
     if top is None or any([isinstance(token, str) and _SYNSET.search(token) for token in objects]):

@@ -28,7 +28,7 @@ def strict_plan(text: Source, checker: Checker) -> LooseResult | None:
     if any(["(" in comment for comment in re.findall(r";[^\n]*", text.text)]):
         return None  # a step that is commented out, or follows a `;` meant to separate
     read = read_plan(text)
-    if read.diagnostics or not read.steps or len({step.time is None for step in read.steps}) > 1:
+    if read.diagnostics or read.warnings or not read.steps or len({step.time is None for step in read.steps}) > 1:
         return None
     for step in read.steps:
         taken = checker.engine.resolver.step(step.tokens)

@@ -524,6 +524,13 @@ class Conditions:
             and node not in ("total-time",)
         )
 
+    def hard(self, node: Node, at: At) -> Formula:
+        """A formula in which no preference may stand."""
+        noted, self.preferences = self.preferences, None
+        formula = self.formula(node, at)
+        self.preferences = noted
+        return formula
+
     def _preference(self, node: list[Node]) -> Formula:
         """``(preference [name] body)``: noted, and true as a condition."""
         if self.preferences is None:
@@ -540,9 +547,8 @@ class Conditions:
                 SC.STRUCTURE, "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula"
             )
             return TRUE
-        noted, self.preferences = self.preferences, None
-        body = self.formula(node[-1], At(node, len(node) - 1))
-        self.preferences = noted
+        noted = self.preferences
+        body = self.hard(node[-1], At(node, len(node) - 1))
         name = word(node[1]) if named else "preference"
         noted.append(model.Preference(name, self._around, body))
         return TRUE

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.conditions import Symbols, parse_number
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
 
 PRIVATE = frozenset((":predicates", ":functions", ":constants", ":objects"))
 """The sections that may have ``(:private ..)`` blocks."""
@@ -121,6 +121,40 @@ def free_cost(symbols: Symbols, tops: tuple[list[Node], ...]) -> int | None:
         else:
             stack += part
     return function
+
+
+def valued(fact: Node) -> str | None:
+    """The function that ``(= (function object ..) number)`` gives a value to; ``None`` of anything else."""
+    match fact:
+        case ["=", [str(name), *arguments], str(value)] if is_name(name) and all(map(is_object_name, arguments)):
+            return name if parse_number(value) is not None else None
+    return None
+
+
+def unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> frozenset[str]:
+    """The names that occur in a problem nowhere but as what ``:init`` gives a value to. Linear in the texts.
+
+    None if ``total-cost`` gets its value by default: one of the names could be a misspelling of it.
+    """
+    names: set[str] = set()
+    others: list[Node] = [*tops[0]]
+    for section in tops[1][0] if isinstance(tops[1][0], list) else ():
+        if not isinstance(section, list) or section[:1] != [":init"]:
+            others.append(section)
+            continue
+        facts = section[1:]
+        while facts:
+            fact = facts.pop()
+            name = valued(fact)
+            if name is not None:
+                names.add(name)
+            elif isinstance(fact, list) and fact[:1] == ["and"]:
+                facts += fact[1:]
+            else:
+                others.append(fact)
+    if TOTAL_COST in symbols.function_index and TOTAL_COST not in names:
+        return frozenset()
+    return frozenset(names) - tokens(others) - {TOTAL_COST}
 
 
 def _sections(top: list[Node]) -> list[Node]:

@@ -130,7 +130,12 @@ def sections(
         head = section[0] if isinstance(section, list) and section else section
         if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
             context.error(SC.STRUCTURE, "expected a section such as `(:init ..)`", where, "not a section")
-        elif head in many:
+            continue
+        if head == ":constraint" and ":constraints" in single:
+            help = "write `:constraints`"
+            context.dialect("constraint", "section `:constraint`", At(section, 0), "read as `:constraints`", help=help)
+            head = ":constraints"
+        if head in many:
             found.many.append((head, At(section)))
         elif head in single:
             if head in found.single and head == ":objects":
@@ -187,7 +192,7 @@ def requirements(context: Context, found: Sections) -> None:
 
 
 def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
-    """Add constants or objects; the same object with the same type may come again."""
+    """Add constants or objects; a constant may come again with the same type."""
     index = symbols.object_index
     last = entries[0].types_at if entries else None
     types: tuple[int, ...] = (0,)
@@ -201,12 +206,7 @@ def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
             symbols.object_types.append(types)
             symbols.object_at.append(entry.at)
         elif symbols.object_types[known] != types:
-            text = symbols.types.text
-            first, second = text(symbols.object_types[known]), text(types)
-            message = f"object `{entry.name}` is declared twice, as `{first}` and as `{second}`"
-            symbols.context.error(
-                SC.DECLARED_TWICE, message, entry.at, "again here", other=(symbols.object_at[known], "first here")
-            )
+            _other_types(symbols, known, entry, types)
         elif symbols.object_at[known].node is entry.at.node:
             symbols.context.error(
                 SC.DECLARED_TWICE,
@@ -215,6 +215,21 @@ def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
                 "again here",
                 other=(symbols.object_at[known], "first here"),
             )
+
+
+def _other_types(symbols: Symbols, known: int, entry: Typed, types: tuple[int, ...]) -> None:
+    """An object that is declared again with other types: it has all of them, if they are kinds of one thing."""
+    before, text = symbols.object_types[known], symbols.types.text
+    message = f"object `{entry.name}` is declared twice, as `{text(before)}` and as `{text(types)}`"
+    other = (symbols.object_at[known], "first here")
+    both = tuple(sorted({*before, *types}))
+    if other[0].node is entry.at.node and symbols.types.related(before, types):
+        help = f"write `{entry.name} - {text(both)}`, or rename one of the two"
+        read_as = "read as an object of all these types"
+        symbols.context.dialect("types", message, entry.at, read_as, help=help, other=other, name=entry.name)
+        symbols.object_types[known] = both
+        return
+    symbols.context.error(SC.DECLARED_TWICE, message, entry.at, "again here", other=other, help="rename one of the two")
 
 
 def declare_predicates(symbols: Symbols, at: At) -> None:
@@ -463,8 +478,11 @@ class Actions:
         conditions: Conditions,
     ) -> model.Action:
         timed: dict[str, list[Formula]] = {"start": [], "end": [], "all": []}
+        conditions.preferences = []
         if ":condition" in fields:
             self._timed_condition(value_of(fields[":condition"]), fields[":condition"], conditions, (), timed)
+        preferences = tuple(conditions.preferences)
+        conditions.preferences = None
         conditions.scope.duration = True
         durations: list[model.DurationConstraint] = []
         if ":duration" in fields:
@@ -481,7 +499,7 @@ class Actions:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         start = Snap(tuple(timed["start"]), effects.result("start"))
         end = Snap(tuple(timed["end"]), effects.result("end"))
-        return model.Action(name, parameters, start, end, tuple(timed["all"]), tuple(durations), (), node)
+        return model.Action(name, parameters, start, end, tuple(timed["all"]), tuple(durations), preferences, node)
 
     def _timed_condition(
         self,
@@ -509,13 +527,21 @@ class Actions:
             bound = tuple(conditions.bind(node[1], At(node, 1)))
             self._timed_condition(node[2], At(node, 2), conditions, (*around, *bound), timed)
             conditions.scope.restore(mark)
-        elif len(node) == 3 and (node[0], node[1]) in (("at", "start"), ("at", "end"), ("over", "all")):
-            formula = conditions.formula(node[2], At(node, 2))
+        elif _is_timed(node):
+            formula = conditions.hard(node[2], At(node, 2))
             timed[word(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
         elif node[0] == "preference":
-            self.context.error(
-                SC.UNSUPPORTED, "preferences in durative conditions are not supported", At(node, 0), "not supported"
-            )
+            named = len(node) == 3
+            inner = node[-1]
+            if len(node) not in (2, 3) or (named and not is_object_name(node[1])) or not _is_timed(inner):
+                message = "in a durative condition, a preference is `(preference [name] (at start formula))`"
+                self.context.error(SC.STRUCTURE, message, At(node), "expected a name and one timed condition")
+                return
+            assert isinstance(inner, list)
+            assert conditions.preferences is not None
+            body = conditions.hard(inner[2], At(inner, 2))
+            name = word(node[1]) if named else "preference"
+            conditions.preferences.append(model.Preference(name, around, body, word(inner[1])))
         else:
             self.context.error(
                 SC.STRUCTURE, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?"
@@ -544,6 +570,12 @@ class Actions:
                 at,
                 "not a duration constraint",
             )
+
+
+def _is_timed(node: Node) -> bool:
+    """Whether a node is `(at start ..)`, `(at end ..)` or `(over all ..)`."""
+    moments = (("at", "start"), ("at", "end"), ("over", "all"))
+    return isinstance(node, list) and len(node) == 3 and (node[0], node[1]) in moments
 
 
 def derived_heads(symbols: Symbols, many: list[tuple[str, At]]) -> frozenset[int]:

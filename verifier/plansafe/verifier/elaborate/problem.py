@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.context import At, did_you_mean, word
 from plansafe.verifier.elaborate.ground_literals import GroundLiterals
@@ -20,8 +23,9 @@ class Initial(GroundLiterals):
     Right facts take a short path (about a microsecond each); everything else is looked at closely.
     """
 
-    def __init__(self, symbols: Symbols, derived: frozenset[int]) -> None:
+    def __init__(self, symbols: Symbols, derived: frozenset[int], tops: tuple[list[Node], list[Node]]) -> None:
         super().__init__(symbols, derived)
+        self._tops = tops
         self.timed: list[model.TimedLiteral] = []
         self._timed_at: list[At] = []
         self.unknowns: model.Unknowns | None = None
@@ -84,7 +88,8 @@ class Initial(GroundLiterals):
             return
         head = fact[0]
         if head == "=" and len(fact) == 3:
-            self._fluent(fact, None)
+            if not self._is_unread(fact):
+                self._fluent(fact, None)
         elif head == "not" and len(fact) == 2:
             found = self.atom(fact[1], At(fact, 1))
             if found is not None:
@@ -99,6 +104,21 @@ class Initial(GroundLiterals):
             found = self.atom(fact, at)
             if found is not None:
                 self.facts[found[0]].add(found[1])
+
+    def _is_unread(self, fact: list[Node]) -> bool:
+        """Whether this gives a value to a function that is not declared, and that nothing else names."""
+        name = dialects.valued(fact)
+        if name is None or name in self.symbols.function_index or name not in self._unread:
+            return False
+        message = f"function `{name}` is not declared"
+        help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
+        at = At(fact[1], 0) if isinstance(fact[1], list) else At(fact, 1)
+        self.context.dialect("unread", message, at, "its values are left out, nothing reads them", help=help, name=name)
+        return True
+
+    @cached_property
+    def _unread(self) -> frozenset[str]:
+        return dialects.unread_functions(self.symbols, self._tops)
 
     def _conjunction(self, node: list[Node]) -> None:
         """``(and ..)``, also below another: what is in it, one by one."""

@@ -86,7 +86,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     symbols.constants = float("inf")
     strata = stratify(context, symbols, axioms, axiom_at)
     _names_match(context, in_domain, in_problem)
-    initial = problems.Initial(symbols, derived)
+    initial = problems.Initial(symbols, derived, (domain_top, problem_top))
     if ":init" in in_problem.single:
         initial.read(in_problem.single[":init"].node)
     _free_cost(symbols, initial, (domain_top, problem_top))

@@ -49,9 +49,11 @@ def typed_list(
             continue
         if item == "-":
             if not pending and not wrong:
-                context.error(
-                    SC.STRUCTURE, f"a type without {what} before it", At(node, position), "nothing is typed by this"
-                )
+                help = f"remove it, or write {what} before it"
+                if out:
+                    help += "; what is of two types has the type `(either a b)`"
+                message = f"a type without {what} before it"
+                context.error(SC.STRUCTURE, message, At(node, position), "nothing is typed by this", help=help)
             if position + 1 >= len(node):
                 context.error(
                     SC.STRUCTURE, "a type is missing after `-`", At(node, position), "expected a type after this"
@@ -199,6 +201,10 @@ class TypeTable:
         """Alternatives as PDDL."""
         names = [self.names[t] for t in alternatives]
         return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
+
+    def related(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether all types of two sets of alternatives have a common supertype below ``object``."""
+        return all((self.ancestors[a] & self.ancestors[b]) - {0} for a in first for b in second)
 
     def object_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
         """Whether an object with ``types`` may stand where ``wanted`` is asked."""

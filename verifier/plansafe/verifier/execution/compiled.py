@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Places, problems, read_all
+from plansafe.grammar.sexpr import Places, read_text
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context
@@ -183,10 +183,9 @@ def _elaborated(context: Context, domain: Source, problem: Source) -> Elaborated
     """The task and what the rules need of it; ``None`` if a text cannot be read at all."""
     tops = []
     for source in (domain, problem):
-        top = read_all(source)
+        top, found = read_text(source)
+        context.diagnostics.extend(found)
         if top is None:
-            found = problems(source)
-            context.diagnostics.extend(found)
             context.errors += max(len(found), 1)
         else:
             context.places.append(Places(source, top))

@@ -398,10 +398,10 @@ class Run:
             except (Undefined, Conflict, KeyError, ZeroDivisionError):
                 return None
 
-    def _preferences(self, taken: GroundAction) -> None:
-        """Count the violated preferences of a precondition (PDDL3: once for each step)."""
-        binding = taken.binding
-        count_preferences(self.task, self.state, taken.action.preferences, binding, self.soft)
+    def _preferences(self, taken: GroundAction, moment: str = "start") -> None:
+        """Count the violated preferences of a condition that is read now (PDDL3: once for each step)."""
+        preferences = [p for p in taken.action.preferences if p.moment == moment]
+        count_preferences(self.task, self.state, preferences, taken.binding, self.soft)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 

@@ -79,6 +79,7 @@ class TimedRun(Run):
         self._present: list[tuple[Number, Event, Happening]] = []
         self._footprints: dict[int, Footprint] = {}
         self._shared = False
+        self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, place, objects
         self.dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
         self.pending: list[TimedStep] = []
@@ -209,8 +210,8 @@ class TimedRun(Run):
             assert step.taken.action.end is not None
             self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, GroundAction) and event.kind == START:
-                self._preferences(event.step.taken)
+            if event.step is not None and isinstance(event.step.taken, GroundAction):
+                self._preferences(event.step.taken, event.kind)
         self._shared = self._shared and time == self.time
         self._depart(taking)
         here = {id(event) for event in taking}
@@ -228,7 +229,23 @@ class TimedRun(Run):
         self.executed += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:
             self.failures += self._over_all(self.running)
+        self._preferences_over_all()
         return True
+
+    def _preferences_over_all(self) -> None:
+        """Count the preferences over all of actions under way that are violated in the present state, each once."""
+        for step in self.running:
+            assert isinstance(step.taken, GroundAction)
+            for place, preference in enumerate(step.taken.action.preferences):
+                if preference.moment != "all":
+                    continue
+                self.soft.setdefault(preference.name, 0)
+                evaluator, binding = self._evaluator(step)
+                for inner in self.task.bindings(preference.variables, binding):
+                    key = (step.number, place, *[inner[v.slot] for v in preference.variables])
+                    if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
+                        self._violated.add(key)
+                        self.soft[preference.name] += 1
 
     def arrive_alone(self, time: Number, number: int, kind: str) -> None:
         """The state has changed by one event of a step, which shares its time with no other."""

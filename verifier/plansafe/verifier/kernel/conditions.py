@@ -2,7 +2,7 @@
 
 A formula is read at a *level*, which says what may stand in it: "state" (a condition), "past", "future" (past, too),
 "top" (all), "pddl3" (the operators of PDDL3 alone); and with preferences "goal" (else as state), "constraint" (else as
-pddl3) and "timed" (the condition or duration of a durative action).
+pddl3) and "timed" (the condition or duration of a durative action; "moment" within ``at start`` and the like).
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +48,8 @@ from .formulas import (
 from .reader import NUMBER, Sexp, need, number
 from .vocabulary import Params, Vocabulary
 
-BELOW = {"goal": "state", "constraint": "pddl3"}  # the level below what is neither ``and`` nor ``forall``
+# The level below what is neither ``and`` nor ``forall``.
+BELOW = {"goal": "state", "moment": "state", "constraint": "pddl3"}
 ALLOWED = {"past": PAST, "future": PAST | FUTURE, "top": PAST | FUTURE | WHOLE, "pddl3": PDDL3, "constraint": PDDL3}
 SIZES = {"not": 1, "imply": 2}
 DURATION: Params = {"?duration": ("",)}
@@ -88,7 +89,8 @@ class Conditions:
                 return self.quantified(op, variables, env, lambda inner: self.formula(f, inner, inside))
             case ("preference", *names, f) if level in ("goal", "constraint", "timed"):
                 if all(isinstance(x, str) for x in names):
-                    need(len(names) < 2, "not a preference")
+                    timed = isinstance(f, tuple) and " ".join(map(str, f[:2])) in PHASES
+                    need(len(names) < 2 and (level != "timed" or timed), "not a preference")
                     return Preference("".join(names) or "preference", self.formula(f, env, below))
         return None
 
@@ -96,8 +98,8 @@ class Conditions:
         """``at start``, ``at end``, ``over all``, and constraints on the duration, within the tolerance (section 3)."""
         match e:
             case (("at" | "over"), str(), tuple(f)) if level == "timed" and " ".join(e[:2]) in PHASES:
-                return Unary(" ".join(e[:2]), self.formula(f, env, "goal"))
-            case (("=" | "<=" | ">=") as op, "?duration", x) if "?duration" in env and level in ("timed", "goal"):
+                return Unary(" ".join(e[:2]), self.formula(f, env, "moment"))
+            case (("=" | "<=" | ">=") as op, "?duration", x) if "?duration" in env and level in ("timed", "moment"):
                 value = self.expression(x, env)
                 least = Compare(">=", Duration(), Arithmetic("-", (value, Off())))
                 most = Compare("<=", Duration(), Arithmetic("+", (value, Off())))

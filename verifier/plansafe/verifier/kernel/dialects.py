@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from .reader import OBJECT, VARIABLE, Sexp, unglued
+from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, unglued
 
 COST = "total-cost"
 
@@ -15,7 +15,7 @@ def plain(domain: tuple[Sexp, ...], problem: tuple[Sexp, ...]) -> tuple[tuple[Se
     factored = ":factored-privacy" in tokens([s for s in sections(domain) if s[:1] == (":requirements",)])
     domain = changed(domain, lambda section: plain_domain(section, factored))
     problem = changed(united(problem), lambda section: plain_problem(section, factored))
-    return domain, free_cost(domain, problem)
+    return domain, free_cost(domain, without_unread(domain, problem))
 
 
 def sections(text: tuple[Sexp, ...]) -> list[tuple[Sexp, ...]]:
@@ -49,7 +49,7 @@ def plain_domain(section: tuple[Sexp, ...], factored: bool) -> tuple[Sexp, ...]:
             return public(section, factored)
         case (":action" | ":durative-action", *_):
             return with_locals(with_agent(section))
-    return section
+    return constraints(section)
 
 
 def plain_problem(section: tuple[Sexp, ...], factored: bool) -> tuple[Sexp, ...]:
@@ -59,7 +59,12 @@ def plain_problem(section: tuple[Sexp, ...], factored: bool) -> tuple[Sexp, ...]
             return public(section, factored)
         case (":init", *facts):
             return ":init", *(one for fact in facts for one in conjuncts(fact))
-    return section
+    return constraints(section)
+
+
+def constraints(section: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """``:constraint`` is ``:constraints``."""
+    return (":constraints", *section[1:]) if section[0] == ":constraint" else section
 
 
 def with_supertypes(section: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
@@ -202,6 +207,25 @@ def united(problem: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
     objects = (":objects", *(item for section in several for item in typed_apart(section[1:])))
     others = [section for section in problem[0][2:] if section not in several]
     return ((*problem[0][:2], objects, *others),)
+
+
+def valued(fact: Sexp) -> str:
+    """The function that ``(= (function object ..) number)`` gives a value to; empty of anything else."""
+    match fact:
+        case ("=", (str(name), *xs), str(value)) if all(isinstance(x, str) and OBJECT.fullmatch(x) for x in xs):
+            return name if NAME.fullmatch(name) and NUMBER.fullmatch(value) else ""
+    return ""
+
+
+def without_unread(domain: tuple[Sexp, ...], problem: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """A problem whose ``:init`` gives no values to functions that nothing else in domain and problem names."""
+    given = [fact for section in sections(problem) if section[:1] == (":init",) for fact in section[1:]]
+    names = {valued(fact) for fact in given} - {""}
+    if COST in tokens([s for s in sections(domain) if s[:1] == (":functions",)]) and COST not in names:
+        return problem
+    others = [section for section in sections(problem) if section[:1] != (":init",)]
+    unread = names - {COST} - tokens([domain, others, [fact for fact in given if not valued(fact)]])
+    return changed(problem, lambda s: tuple(e for e in s if s[0] != ":init" or valued(e) not in unread))
 
 
 def free_cost(domain: tuple[Sexp, ...], problem: tuple[Sexp, ...]) -> tuple[Sexp, ...]:

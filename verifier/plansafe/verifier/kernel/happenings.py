@@ -54,17 +54,27 @@ def agenda(steps: list[Step], task: Task) -> list[tuple[Fraction, list[Event]]]:
     return [(time, found) for (time, _), found in sorted(events.items(), key=lambda item: item[0])]
 
 
-def unmet(f: Node, b: Binding, view: View) -> Iterator[str]:
-    """The preferences of a condition or constraint that do not hold at letter 0."""
+def wishes(f: Node, b: Binding) -> Iterator[tuple[Preference, Binding]]:
+    """The preferences of a condition or constraint, each with the objects of the quantifiers around it."""
     match f:
         case Connective("and", members):
             for part in members:
-                yield from unmet(part, b, view)
+                yield from wishes(part, b)
         case Quantified("forall", variable, objects, part):
             for o in objects:
-                yield from unmet(part, {**b, variable: o}, view)
-        case Preference(name, part) if row(part, b, view)[0][1] < 2:
-            yield name
+                yield from wishes(part, {**b, variable: o})
+        case Preference():
+            yield f, b
+
+
+def is_unmet(wish: tuple[Preference, Binding], view: View) -> bool:
+    """Whether a preference does not hold at letter 0."""
+    return bool(row(wish[0].part, wish[1], view)[0][1] < 2)
+
+
+def unmet(f: Node, b: Binding, view: View) -> list[str]:
+    """The preferences of a condition or constraint that do not hold at letter 0."""
+    return [wish[0].name for wish in wishes(f, b) if is_unmet(wish, view)]
 
 
 def timing(step: Step) -> Binding:
@@ -86,6 +96,7 @@ class Execution:
         self.dropped = set[int]()  # what failed at its start has no end
         self.unmet = list[str]()
         self.running = dict[int, tuple[Step, int]]()  # with the first letter that lies within it
+        self.wishes = dict[int, list[tuple[Preference, Binding]]]()  # over all, of running actions, that hold so far
         self.started = dict[int, int]()  # the letter before the start of each durative action
         self.recent = list[tuple[Fraction, Act]]()
         self._reads = dict[tuple[str, Fact], frozenset[Fact]]()
@@ -142,7 +153,7 @@ class Execution:
             deed = Deed(changes, self._read(kind, step, phase, binding))
         except Undefined:
             allowed = False
-        return Act(kind, step, allowed, deed, list(unmet(phase.condition, binding, self.state)))
+        return Act(kind, step, allowed, deed, unmet(phase.condition, binding, self.state))
 
     def _read(self, kind: str, step: Step, phase: Phase, b: Binding) -> frozenset[Fact]:
         """The ground facts and fluents that a condition, a duration constraint or an effect reads.
@@ -213,6 +224,7 @@ class Execution:
         for act in done:
             if act.kind == START and act.step.action and act.step.action.end:
                 self.running[act.step.number] = act.step, self.trace.last + 1
+                self.wishes[act.step.number] = list(wishes(act.step.action.over_all or NOTHING, timing(act.step)))
         for number in [*self.dropped & {*self.running}, *(act.step.number for act in done if act.kind == END)]:
             if number in self.running:
                 self._lay_within(*self.running.pop(number))
@@ -257,6 +269,10 @@ class Execution:
                 trace.take(TAKEN[act.kind], act.step.terms, Interval(here, here, act.step.number))
             if act.kind == START and act.step.number in self.running and not act.step.duration:
                 trace.shared.add(trace.last)  # its end is a letter of its own, at the same time
+        for number in self.running:
+            found = [(wish, is_unmet(wish, self.state)) for wish in self.wishes[number]]
+            self.unmet += [wish[0].name for wish, missed in found if missed]
+            self.wishes[number] = [wish for wish, missed in found if not missed]
         self.recent += [(time, act) for act in done]
 
 

@@ -36,21 +36,28 @@ def need(condition: object, message: str, error: type[KernelRejects] = KernelRej
 
 
 def read(text: str, strings: bool = False) -> tuple[Sexp, ...]:
-    """Every expression of the text. Strings are kept with their quotes, where they are allowed."""
+    """Every expression of the text. Strings are kept with their quotes, where they are allowed.
+
+    The last token may be a closing parenthesis too many.
+    """
     stack: list[list[Sexp]] = [[]]
     deepest = 0
+    surplus = False
     for token in _tokens(text):
+        need(not surplus, "a closing parenthesis too many")
         if token == "(":
             stack.append([])
             deepest = max(deepest, len(stack) - 1)
+        elif token == ")" and len(stack) == 1:
+            surplus = True
         elif token == ")":
-            need(len(stack) > 1, "a closing parenthesis too many")
             inner = tuple(stack.pop())
             stack[-1].append(inner)
         else:
             need(strings or token[0] != '"', "a string")
             stack[-1].append(token if token[0] == '"' else token.lower())
     need(len(stack) == 1, "a closing parenthesis is missing")
+    need(not surplus or deepest > 0, "a closing parenthesis too many")
     need(deepest < DEPTH, "nested too deeply", KernelLimit)
     return tuple(stack[0])
 

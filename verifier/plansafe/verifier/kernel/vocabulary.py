@@ -24,8 +24,8 @@ class Vocabulary:
             itself = (name, above) == ("object", ("object",))
             self.parents.setdefault(name, set()).update(() if itself else above)
         self.supers = self._all_supers() | {"": {""}}  # "": the type of ?duration
-        fixed = self.declared(constants, OBJECT)
-        more = self.declared(objects, OBJECT)
+        fixed = self._objects(constants)
+        more = self._objects(objects)
         again = all(fixed.get(o, types) == types for o, types in more.items())
         need(again, "a constant again, of another type")
         self.objects = fixed | more
@@ -69,6 +69,18 @@ class Vocabulary:
             for t in types:
                 self._above(t, self.supers)
         return dict(names)
+
+    def _objects(self, items: Sexp) -> Params:
+        """A typed list of objects. One that comes again, as another kind of the same thing, is of both types."""
+        result: Params = {}
+        for name, types in typed_list(items, OBJECT):
+            for t in types:
+                self._above(t, self.supers)
+            before = result.get(name, ())
+            related = all((self.supers[x] & self.supers[y]) - {"object"} for x in before for y in types)
+            need(not before or (related and {*before} != {*types}), "an object declared twice")
+            result[name] = tuple(dict.fromkeys((*before, *types)))
+        return result
 
     def signatures(self, heads: Iterable[Sexp], reserved: set[str]) -> dict[str, Params]:
         """Declarations ``(name ?x - type ..)``."""

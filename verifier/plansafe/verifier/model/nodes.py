@@ -215,11 +215,15 @@ class Effect(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """A soft condition; ``variables`` are those of the quantifiers around it."""
+    """A soft condition; ``variables`` are those of the quantifiers around it.
+
+    ``moment``: when it is read in a durative action, ``start``, ``end``, or (over) ``all``.
+    """
 
     name: str
     variables: tuple[Variable, ...]
     body: Formula
+    moment: str = "start"
 
 
 class Snap(NamedTuple):

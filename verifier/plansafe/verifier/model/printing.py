@@ -220,7 +220,9 @@ def _action(task: Task, action: Action) -> Iterator[str]:
     yield from [f"  needs, over all: {text}" for text in printer.formulas(action.over_all)]
     if action.end is not None:
         yield from _snap(printer, action.end, ", at end")
-    yield from [f"  wishes: {printer.preference(preference)}" for preference in action.preferences]
+    for preference in action.preferences:
+        when = {"start": "at start", "end": "at end", "all": "over all"}[preference.moment]
+        yield f"  wishes{'' if action.end is None else f', {when}'}: {printer.preference(preference)}"
 
 
 def _snap(printer: Printer, snap: Snap, when: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, Places, problems, read_all
+from plansafe.grammar.sexpr import Node, Places, read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import (
@@ -133,10 +133,9 @@ class Expander:
 
     def _forms(self, source: Source) -> list[list[Node]]:
         context = self.context
-        top = read_all(source)
+        top, found = read_text(source)
+        context.diagnostics.extend(found)
         if top is None:
-            found = problems(source)
-            context.diagnostics.extend(found)
             context.errors += max(len(found), 1)
             return []
         context.places.append(Places(source, top))

@@ -38,7 +38,7 @@ class PlanView {
     this.findings = report.findings.map((finding, at) => this.finding(finding, at));
     const body = [];
     body.push(section("findings", report.findings.length ? `Findings (${report.findings.length})` : "Findings",
-      report.findings.length ? this.findings : h("p", { class: "soft" }, report.headline === null ? "The plan was not judged." : "Nothing was found."),
+      report.findings.length ? this.findings : h("p", { class: "soft" }, (report.headline || "NOT CHECKED") === "NOT CHECKED" ? "The plan was not judged." : "Nothing was found."),
       report.suppressed ? h("p", { class: "soft" }, `${report.suppressed} more are not listed.`) : null));
     if (detail.worlds && detail.worlds.scenes) body.push(section("worlds", "Worlds", worldsPart(this)));
     if (detail.timelines.length) {

@@ -88,8 +88,11 @@ class DurationRun(TimedRun):
     ) -> None:
         """Nobody asks for reasons here, and finding them would compare more numbers."""
 
-    def _preferences(self, taken: GroundAction) -> None:
-        """Nobody asks for preferences here."""
+    def _preferences(self, taken: GroundAction, moment: str = "start") -> None:
+        """Do not count preferences: the verdict over all durations does not depend on them."""
+
+    def _preferences_over_all(self) -> None:
+        """As for other preferences."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""Agreement with published verdicts on plans that language models wrote."""
