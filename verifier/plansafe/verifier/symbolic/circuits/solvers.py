@@ -21,9 +21,11 @@ from plansafe.verifier.symbolic.circuits.terms import Comparison
 
 FIRST_CONFLICTS = 2_000
 """Conflicts of the first search of a SAT call; if they do not suffice, counting is tried before the search goes on."""
-FIRST_RESOURCES = 3_000_000
-"""The same for Z3, in units of its ``rlimit``: about 0.3 s."""
-CONFLICT_WORK, RESOURCE_WORK = 50, 0.05
+FIRST_RESOURCES = 200_000
+"""The same for Z3, in units of its ``rlimit``: about 0.3 s of a search without numbers, less of one with numbers."""
+RATIONAL_RESOURCES = 3_000_000
+"""The limit of Z3's search for a rational value near an irrational one."""
+CONFLICT_WORK, RESOURCE_WORK = 50, 0.5
 """Units of a :class:`WorkBudget` for a conflict of CaDiCaL and for a unit of Z3's ``rlimit``; a unit is about 1 µs."""
 _SLICE_LITERALS, _FEW_CONFLICTS, _MANY_CONFLICTS = 20_000_000, 100, 2_000
 """Bounds of CaDiCaL's work between two looks at clock and memory (it cannot be interrupted): conflicts times variables,
@@ -344,7 +346,7 @@ class SmtSolver:
                     continue
                 for digits in (2, 6, 20):
                     attempt = [*pinned, of == value.approx(digits)]
-                    if self._check([*expressions, *attempt], FIRST_RESOURCES):
+                    if self._check([*expressions, *attempt], RATIONAL_RESOURCES):
                         pinned, self._model = attempt, self._solver.model()
                         break
                 else:
