@@ -287,6 +287,43 @@ def test_a_choice_as_a_schema_is_unpacked() -> None:
     assert schema["properties"]["answer"]["enum"] == list(CUPS.texts)
 
 
+def stream(*events: str, kind: str = "text/event-stream; charset=utf-8") -> Reply:
+    body = "".join([f"data: {event}\n\n" for event in events])
+    return Reply(body.encode(), headers={"content-type": kind})
+
+
+def event(text: str = "", finish: str | None = None, **more: object) -> str:
+    return json.dumps({"choices": [{"delta": {"content": text, **more}, "finish_reason": finish}], "model": "stub-1"})
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_a_stream_of_events_is_read(kind: str) -> None:
+    usage = json.dumps({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}})
+    events = (event("(wash "), event("cup)"), event(finish="length"), usage, "[DONE]")
+    with serving(lambda *_: stream(*events, kind=kind)) as stub:
+        answer = model(stub).answer(HI)
+    assert stub.asked["hi"] == 1
+    assert (answer.text, answer.finish) == ("(wash cup)", Finish.LENGTH)
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.model) == (5, 2, "stub-1")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        stream(event("(wash ")),
+        stream("no JSON"),
+        stream(event(tool_calls=[{"function": {"name": "wash"}}]), event(finish="tool_calls")),
+        stream(json.dumps({"error": {"message": "overloaded"}})),
+        stream(),
+    ],
+    ids=["cut", "garbage", "tool calls", "error", "empty"],
+)
+def test_a_stream_that_is_not_read_is_refused_once(reply: Reply) -> None:
+    with serving(lambda *_: reply) as stub:
+        error = failing(stub)
+    assert (error.diagnostic.code, stub.asked["hi"]) == (SC.MODEL_FAILED, 1)
+
+
 def test_a_server_that_ignores_the_constraint_is_found_out() -> None:
     with serving(lambda *_: chat("Sure! (wash cup)")) as stub:
         answer = model(stub, "vllm/m").answer(Request(said("hi"), constraint=CUPS))
