@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
 sys.path.insert(0, str(Path(__file__).parent))  # what several folders of tests share
+
+settings.register_profile("plansafe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("plansafe")  # no test depends on how fast the machine is
 
 gc.set_threshold(20_000, 20, 20)  # collecting tests makes millions of objects, and no garbage
 

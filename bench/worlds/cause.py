@@ -20,13 +20,14 @@ from bench.worlds.task import Task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import decision_of
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.question import question
-from plansafe.verifier.symbolic.worlds.reasons import PATIENCE_S
+from plansafe.verifier.symbolic.worlds.reasons import MAX_WORK
 from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries
 
 
@@ -71,16 +72,14 @@ def measure(name: str, task: Task) -> Row:
     verdict = judge.decide()
     judged = time.process_time()
     assert verdict.safe is not Worlds.ALL, name
-    completions = Completions(decision_of(encoding), "auto", time.monotonic() + PATIENCE_S)
+    completions = Completions(decision_of(encoding), work=WorkBudget(MAX_WORK))
     cause = minimal_cause(
         decision_of(encoding),
-        "auto",
-        time.monotonic() + PATIENCE_S,
         world=verdict.not_executable or verdict.not_goal or verdict.not_safe,
         completions=completions,
     )
     caused = time.process_time()
-    asked = question(decision_of(encoding), "auto", time.monotonic() + PATIENCE_S, completions=completions)
+    asked = question(decision_of(encoding), completions=completions)
     ended = time.process_time()
     completions.close()
     judge.close()

@@ -160,7 +160,7 @@ def test_a_port_that_another_program_has_is_a_mistake(tmp_path: Any) -> None:
 def refused(folder: Any, *flags: str) -> str:
     """What a server says that is not started; its exit code is that of a mistake."""
     command = [sys.executable, "-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve", *flags]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr

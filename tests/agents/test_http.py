@@ -153,7 +153,7 @@ def test_who_may_ask(client: httpx.Client) -> None:
 def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
     """A condition that no limit of the engine ends: that request is refused, others and sessions go on."""
     with (
-        serving("--time-limit", "1", "--step-limit", "1", "--workers", "1") as url,
+        serving("--time-limit", "4", "--step-limit", "4", "--workers", "1") as url,
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         session = opened(client)
@@ -173,7 +173,7 @@ def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
 def test_a_service_with_a_key_and_two_sessions() -> None:
     """Without its key nothing is said; sessions are bounded, and expire."""
     with (
-        serving("--sessions", "2", "--idle", "1", "--workers", "1", SAFECHECK_API_KEY=KEY) as url,
+        serving("--sessions", "2", "--idle", "4", "--workers", "1", SAFECHECK_API_KEY=KEY) as url,
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         for headers in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {KEY}"}, {"x-api-key": KEY[:-1]}):
@@ -187,10 +187,10 @@ def test_a_service_with_a_key_and_two_sessions() -> None:
         assert (full.status_code, code(full)) == (503, SC.SERVICE_LIMIT)
         assert full.headers["retry-after"]
         for session in (first, second):
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 600
             while client.post(f"{session}/state", json={}).status_code != 410:
                 assert time.monotonic() < deadline
-                time.sleep(2.1)
+                time.sleep(6)
         opened(client)
 
 
@@ -211,7 +211,7 @@ def test_keys_are_read_and_compared(tmp_path: Path) -> None:
 
 def test_others_are_let_in_with_a_key_only() -> None:
     command = [sys.executable, "-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve"]
-    done = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 2
     assert SC.BAD_KEY in done.stderr
 

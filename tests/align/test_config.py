@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.align.config import KEYS, BadConfig, Config, changed, config_of, read_config
@@ -141,7 +141,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # the table of letters is made at the first draw
 @given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=10), VALUES, max_size=6))
 def test_any_table_is_taken_or_refused(table: dict[str, object]) -> None:
     try:
@@ -150,7 +149,6 @@ def test_any_table_is_taken_or_refused(table: dict[str, object]) -> None:
         assert error.diagnostics
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=200))
 def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.getbasetemp()

@@ -39,13 +39,13 @@ def read(text: str) -> list[Node] | None:
     return read_all(Source("x", text))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(tree=TREES)
 def test_every_tree_reads_back(tree: list[Node]) -> None:
     assert read(write(tree)) == [tree]
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_generated_texts_read_back(seed: int) -> None:
     for text in texts(seed):
@@ -61,7 +61,7 @@ def test_shipped_texts_read_back() -> None:
             assert same(read("\n".join([write(node) for node in tree])), tree), entry.name
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_places_have_the_shape_of_the_tree(seed: int) -> None:
     for text in texts(seed):

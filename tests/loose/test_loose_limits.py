@@ -92,7 +92,7 @@ def test_nothing_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(TASKS)), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=40))
 def test_any_text_ends_in_a_result(task: str, pieces: list[str]) -> None:
     text = "".join(pieces)
@@ -103,7 +103,7 @@ def test_any_text_ends_in_a_result(task: str, pieces: list[str]) -> None:
             assert 0 <= label.span.start <= label.span.end <= max(len(text), 1)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(seed=st.integers(0, 2**32))
 def test_damaged_outputs_end_in_a_result(seed: int) -> None:
     chance = random.Random(seed)

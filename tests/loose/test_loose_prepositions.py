@@ -87,7 +87,7 @@ def test_an_object_may_bear_the_name_of_a_preposition() -> None:
     assert result.plan.text.strip() == "(swap to hall)"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     order=st.sampled_from(list(permutations(("?who - robot", "?old - room", "?new - room", "?what - item")))),
     named=st.booleans(),

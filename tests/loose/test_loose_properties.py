@@ -74,7 +74,7 @@ def vocabulary(task: str) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("manner", sorted(MANNERS))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(task=TASK, seed=SEEDS)
 def test_a_plan_in_any_manner_is_read_back(manner: str, task: str, seed: int) -> None:
     steps = random_plan(task, random.Random(seed))
@@ -83,7 +83,7 @@ def test_a_plan_in_any_manner_is_read_back(manner: str, task: str, seed: int) ->
 
 
 @pytest.mark.parametrize("manner", sorted(MANNERS))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(task=TASK, seed=SEEDS)
 def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, seed: int) -> None:
     chance = random.Random(seed)
@@ -93,7 +93,7 @@ def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, see
 
 
 @pytest.mark.parametrize("sentence", HARMFUL)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
 def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int, before: bool) -> None:
     chance = random.Random(seed)
@@ -110,7 +110,7 @@ def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int,
     assert plan is None or added or (before and manner in FENCED and plan == text_of(steps)), text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(task=TASK, seed=SEEDS)
 def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: int) -> None:
     """Word salad of the task's own names, at any place around a plan."""
@@ -133,7 +133,7 @@ def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: 
     assert read(task, text) in (None, text_of(steps)), text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(task=TASK, seed=SEEDS)
 def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
     """A line of words between the steps of a list is no step of the task, and no plan of the task is read."""
@@ -149,7 +149,7 @@ def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("manner", sorted(CLOSED))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
 def test_a_text_that_breaks_off_is_read_up_to_there_at_most(manner: str, task: str, seed: int, part: float) -> None:
     """Whole steps of the plan, from its first on; and it is said that the text breaks off."""
@@ -163,7 +163,7 @@ def test_a_text_that_breaks_off_is_read_up_to_there_at_most(manner: str, task: s
         assert "SC741" in codes, cut
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(task=TASK, seed=SEEDS, other=SEEDS)
 def test_two_plans_are_one_or_refused(task: str, seed: int, other: int) -> None:
     chance = random.Random(seed)
@@ -182,7 +182,7 @@ STEMS = {
 
 
 @pytest.mark.parametrize("task", sorted(STEMS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_a_name_that_fits_twice_refuses_the_text(task: str, seed: int) -> None:
     chance = random.Random(seed)

@@ -127,7 +127,7 @@ def second(plan: list[str]) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(STEPS), min_size=1, max_size=8))
 def test_against_the_second_definition_and_the_verdict(plan: list[str]) -> None:
     found = intends(" ".join(plan))

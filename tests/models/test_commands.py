@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,34 @@ def test_ask_a_server_keeps_the_answer_and_shows_no_escape(tmp_path: Path) -> No
     assert first[1] == second[1] == "\\x1b[31mred\n"
     assert "from the cache" in second[2]
     assert sum(stub.asked.values()) == 2
+
+
+PROBLEM = Path(__file__).resolve().parents[2] / "examples/cleaning/problem.pddl"
+
+
+@pytest.mark.parametrize("form", ["json", "full"])
+def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
+    flags = ("--rounds", "2", "--no-last-resort", "--no-cache", "--format", form, "--temperature", "0.5", "--seed", "3")
+    with serving(lambda *_: chat("I cannot.")) as stub:
+        words = ("plan", "-m", "openai/m", "--base-url", f"{stub.url}/v1", "--problem", str(PROBLEM), *flags)
+        code, out, err = run(*words, HOME=str(tmp_path))
+    assert code == 3
+    assert err.splitlines() == [
+        "loading openai/m ..",
+        "asking the model for a plan (call 1) ..",
+        "asking the model for a plan (call 2) ..",
+    ]
+    assert "asking" not in out
+    if form == "json":
+        assert json.loads(out)["calls"] == 2
+    assert [(sent["temperature"], sent["seed"]) for sent in stub.payloads] == [(0.5, 3), (0.5, 4)]
+
+
+def test_plan_gives_up_a_request_after_the_timeout(tmp_path: Path) -> None:
+    pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
+    with serving(lambda *_: chat("late")._replace(delay=30)) as stub:
+        words = ("plan", "-m", "openai/m", "--base-url", f"{stub.url}/v1", "--problem", str(PROBLEM))
+        code, out, err = run(*words, "--timeout", "0.1", "--no-cache", HOME=str(tmp_path))
+    assert (code, out) == (2, "")
+    assert "the answer was not complete after 0.1 seconds" in err

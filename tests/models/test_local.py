@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.grammar.codes import SC
+from plansafe.llm.models import gguf, llamacpp_local, providers
 from plansafe.llm.models.answer import Enforced, Finish
 from plansafe.llm.models.choice_mask import ChoiceMask
 from plansafe.llm.models.port import Model, ModelError
@@ -69,6 +70,7 @@ def test_folders_without_safe_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("provider", [p for p in PROVIDERS if p.extra in ("hf", "llamacpp")], ids=lambda p: p.name)
 def test_what_is_not_installed_is_said(provider: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(providers, "find_spec", lambda _: None)
     for module in ("torch", "xllamacpp"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
     (tmp_path / "m.gguf").write_bytes(b"GGUF" + bytes(60))
@@ -78,6 +80,29 @@ def test_what_is_not_installed_is_said(provider: object, tmp_path: Path, monkeyp
     code, shown = error(f"{name}/{tmp_path}" if name == "hf" else f"{name}/{tmp_path}/m.gguf")
     assert code == SC.MODEL_PACKAGE_MISSING
     assert "pip install" in shown
+    if name == "gguf":
+        assert "xllamacpp" in shown and "transformers" in shown
+
+
+@pytest.mark.parametrize(
+    ("installed", "wanted"),
+    [
+        (("xllamacpp",), "llamacpp-local"),
+        (("xllamacpp", "torch", "transformers"), "llamacpp-local"),
+        (("torch", "transformers", "accelerate", "gguf"), "gguf"),
+        (("xllamacpp", "torch", "transformers", "accelerate", "gguf"), "gguf"),
+    ],
+)
+def test_gguf_is_run_by_what_is_installed(
+    installed: tuple[str, ...], wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, int]] = []
+    monkeypatch.setattr(providers, "find_spec", lambda name: name if name in installed else None)
+    monkeypatch.setattr(gguf, "open_file", lambda _, threads, *__: opened.append(("gguf", threads)))
+    monkeypatch.setattr(llamacpp_local, "open_file", lambda _, threads, __: opened.append(("llamacpp-local", threads)))
+    (tmp_path / "m.gguf").write_bytes(b"GGUF" + bytes(60))
+    open_model(f"gguf/{tmp_path}/m.gguf", Settings(threads=3))
+    assert opened == [(wanted, 3)]
 
 
 class Letters:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import signal
 from base64 import b64encode
 from importlib.resources import files
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -94,15 +94,12 @@ def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyP
 
 def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_: object) -> dict[str, object]:
-        end = monotonic() + 30
-        while monotonic() < end:
-            sum(range(100))
+        signal.raise_signal(signal.SIGALRM)  # as the alarm does when the time limit has passed
         return {}
 
     monkeypatch.setattr(told_of, "_why", endless)
-    monkeypatch.setattr(auditing, "_GRACE", 0.0)
     plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
-    found = list(auditing.audited(plans, Settings(time_limit=4.0)))
+    found = list(auditing.audited(plans, Settings()))
     assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
     assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
     assert all("time limit has passed" in one.detail["steps_note"] for one in found)

@@ -215,3 +215,17 @@ def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path)
     code, _, err = run("check", "own/flowerpot-above-the-cot", *quick)
     assert code == 2
     assert "SC778" in err
+
+
+@pytest.mark.parametrize("name", ["flowerpot-above-the-cot", "television-in-one-hand"])
+def test_a_missing_parenthesis_is_fixed_in_a_folder_that_describes_itself(run: Run, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "own" / name
+    shutil.copytree(Path(SHIPPED) / name, folder)
+    problem = folder / "problem.pddl"
+    whole = problem.read_text(encoding="utf-8").rstrip()
+    problem.write_text(whole[:-1], encoding="utf-8")
+    quick = ("--profile", "executable", "--memory-limit", "0")
+    code, _, err = run("fix", f"own/{name}", *quick, "-o", "fixed")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "fixed" / "problem.pddl").read_text(encoding="utf-8").rstrip() == whole
+    assert run("check", f"own/{name}", *quick)[0] == 2

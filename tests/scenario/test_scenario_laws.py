@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
+from math import inf
 from pathlib import Path
 from random import Random
-from time import monotonic
 
 import pytest
 from planner_tasks import small_task
@@ -243,7 +243,7 @@ def test_ways_are_those_of_an_enumeration(number: int) -> None:
         found = [verdict(checker, s) for s in shorter]
         if any(r and (not rules or h in (Headline.SAFE, Headline.VALID)) for r, h in found):
             continue
-        ways = count_ways(checker.engine, safe[0], rules, 20.0, 1000)
+        ways = count_ways(checker.engine, safe[0], rules, 1e9, 1000)
         assert ways.complete
         assert ways.sequences == len(safe)
         assert ways.ways == classes(safe, Independence(checker.engine), {_key(s) for s in every})
@@ -253,7 +253,7 @@ def test_ways_are_those_of_an_enumeration(number: int) -> None:
 @pytest.mark.parametrize("number", range(1, 60, 4))
 def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
     checker = small_task(number).checker
-    found = ViolationSearch(checker.engine, monotonic() + 20).run()
+    found = ViolationSearch(checker.engine, inf).run()
     if found.answer is Answer.SOLVED:
         assert verdict(checker, found.steps) == (True, Headline.UNSAFE)
         return

@@ -148,8 +148,7 @@ def test_large_plans(family: str, fine: bool) -> None:
     large = FAMILIES[family](200, 10, fine)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
-    started = time.monotonic()
-    found = judge.judge_orders(checker.engine, steps, large.pairs, started + 30)
+    found = judge.judge_orders(checker.engine, steps, large.pairs)
     assert (found.executable.value, found.safe.value) == large.expected
     assert not found.limits
 

@@ -45,7 +45,10 @@ def _models() -> int:
 
     lines = ["--model PROVIDER/NAME, where PROVIDER is one of:"]
     for provider in PROVIDERS:
-        there = "installed" if provider.installed else f"not installed: {how_to_install(provider.extra)}"
+        runner = provider.runner
+        there = "installed" if runner is provider else f"not installed: {how_to_install(provider.extra)}"
+        if runner is not None and runner is not provider:
+            there = f"run by llama.cpp, since transformers is {there}"
         lines += [
             "",
             f"{provider.form}",

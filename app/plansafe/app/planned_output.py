@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Settings
-from plansafe.app.progress import tell
 from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
 from plansafe.app.running import REPORT, complain, print_text, remark, standard_output, terminal
 from plansafe.app.service import guard
@@ -57,11 +56,7 @@ def planned(
         wrong = unwritten(name, kept)
         if wrong is not None:
             raise NotWritten(wrong)
-    tell("waiting for the model ..")
-    try:
-        made = make(settings)
-    finally:
-        tell("")
+    made = make(settings)
     if isinstance(made, Diagnostic):
         return complain(made)
     kept = kept._replace(inputs={*kept.inputs, *[used.path for used in made.result.inputs]})

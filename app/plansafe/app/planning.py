@@ -100,8 +100,12 @@ def plan(
         typer.Option("--goal-only", help="Print the goal in PDDL, to be corrected and given with --goal, and end."),
     ] = False,
     style: Annotated[
-        PromptStyle, typer.Option(help="Which examples the model is shown (docs/planning.md).")
-    ] = PromptStyle.ZERO_SHOT,
+        PromptStyle | None,
+        typer.Option(
+            help="Show these examples. Default: few-shot where examples are there for the domain, else zero-shot.",
+            show_default=False,
+        ),
+    ] = None,
     shots: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many examples are shown.")] = 2,
     example: Annotated[
         list[str] | None,
@@ -129,12 +133,30 @@ def plan(
         bool, typer.Option("--safety-prompt", help="Tell the model to think of hazards at home.")
     ] = False,
     max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer, reasoning included.")] = 1024,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=10,
+            help="Draw each answer with this temperature. Default: 0, and 0.7 for retries.",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="For mocks, and providers that draw by it.")] = None,
     reference: Annotated[
         str | None, typer.Option(metavar="FILE", help="The plan that `--model mock/reference` writes.")
     ] = None,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each repair; 0: none.")] = 30.0,
     base_url: BaseUrl = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Give up each try of a request to a server after SECONDS. Default: 600."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=256, metavar="N", help="Run a model in this process on N threads. Default: 1, llama.cpp 2."
+        ),
+    ] = None,
     cache: CacheFile = None,
     no_cache: NoCache = False,
     transcript: Annotated[
@@ -193,6 +215,8 @@ def plan(
             raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
         if not math.isfinite(seconds):
             raise BadOption("--time-limit takes a number of seconds")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise BadOption("--timeout takes a number of seconds above 0")
         wanted = read_goal(goal) if goal is not None and _is_formula(goal) else ""
         wishes = Wishes(
             decode,
@@ -207,13 +231,14 @@ def plan(
             style is PromptStyle.NEAREST and not decode.stepwise if replan is None else replan,
             post_process,
             allow_refusal,
+            temperature,
         )
         _check_wishes(wishes)
         asking = PromptWishes(
             prompt_tokens, safety_prompt, allow_refusal, _style(style, example), shots, tuple(example or ())
         )
         asked = Asked(words, wishes, asking, goal_from_words, goal_only)
-        options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
+        options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0, timeout, threads)
         out = Out(output, transcript, Format(now.form), color.value, goal_only, tuple(example or ()))
         return planned(lambda using: propose(using, asked, options), settings._replace(wanted=wanted), options, out)
 
@@ -225,9 +250,9 @@ def _is_formula(goal: str | None) -> bool:
     return goal is not None and goal.lstrip()[:1] in ("(", ";")
 
 
-def _style(style: PromptStyle, examples: list[str] | None) -> PromptStyle:
+def _style(style: PromptStyle | None, examples: list[str] | None) -> PromptStyle | None:
     """Who names examples wants them shown."""
-    return PromptStyle.FEW_SHOT if examples and style is PromptStyle.ZERO_SHOT else style
+    return PromptStyle.FEW_SHOT if examples and style in (None, PromptStyle.ZERO_SHOT) else style
 
 
 def _check_wishes(wishes: Wishes) -> None:

@@ -10,7 +10,7 @@ from plansafe.app.checking import Prepared, Result
 from plansafe.app.service import Session
 from plansafe.app.values import BadOption
 from plansafe.grammar.diagnostics import Severity
-from plansafe.llm.prompts.examples import example, nearest, shipped
+from plansafe.llm.prompts.examples import benchmark_examples, example, nearest, shipped
 from plansafe.llm.prompts.planning import Example, Prompt, planning_prompt
 from plansafe.llm.prompts.wishes import CROPPED, WHOLE, PromptStyle, PromptWishes
 
@@ -33,7 +33,7 @@ def plan_prompt(session: Session, prepared: Prepared, words: str, wishes: Prompt
             shown,
             safety=wishes.safety,
             refusal=wishes.refusal,
-            kind=wishes.style.value if shown else "",
+            kind=wishes.style.value if shown and wishes.style is not None else "",
             most_tokens=tokens,
         ),
         len(shown),
@@ -63,8 +63,15 @@ def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptWi
     own = next((used.source.text for used in prepared.inputs if used.role == "problem"), "")
     known = [one for one in shipped(task.name) if one.problem != own]
     if not known:
+        if wishes.style is None:
+            return ()
         raise BadOption(f"no examples are shipped for the domain {task.name}", "give plans with --example FILE")
-    return tuple([example(known[n]) for n in _chosen(words, [one.words for one in known], wishes)])
+    if wishes.style is not PromptStyle.NEAREST:
+        known = [*[one for one in benchmark_examples() if one.problem != own], *known]
+    shown = tuple([example(known[n]) for n in _chosen(words, [one.words for one in known], wishes)])
+    if wishes.style is None and any([list(one.compiled.task.actions) != list(task.actions) for one in shown]):
+        return ()  # a domain of the user that has only the name of a shipped one
+    return shown
 
 
 def _chosen(words: str, others: list[str], wishes: PromptWishes) -> list[int]:

@@ -10,6 +10,7 @@ import os
 import time
 from typing import NamedTuple
 
+from plansafe.app.activity import Activity, WatchedModel, is_slow
 from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.discovery import Input
 from plansafe.app.endings import ending
@@ -31,6 +32,7 @@ from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model, ModelError, Policy
 from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.transport import Tries
 from plansafe.llm.prompts.goal import goal_prompt
 from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.scene import goal_text
@@ -44,7 +46,10 @@ _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3, Statu
 
 
 class ModelOptions(NamedTuple):
-    """Which model is asked. ``cache``: where answers are kept; ``reference``: the plan of ``mock/reference``."""
+    """Which model is asked. ``cache``: where answers are kept; ``reference``: the plan of ``mock/reference``.
+
+    ``timeout``: seconds for one request to a server; ``threads``: of a model in this process.
+    """
 
     name: str
     base_url: str | None = None
@@ -52,6 +57,8 @@ class ModelOptions(NamedTuple):
     keep: bool = True
     reference: str | None = None
     seed: int = 0
+    timeout: float | None = None
+    threads: int | None = None
 
 
 class Asked(NamedTuple):
@@ -112,35 +119,40 @@ def propose(settings: Settings, asked: Asked, options: ModelOptions) -> Proposed
     near = next((path for path in (settings.problem, settings.scene) if path not in (None, "-")), None)
     place = Source(os.path.join(os.path.dirname(near or ""), PLAN), "")
 
-    def work(prepared: Prepared) -> Proposed | Diagnostic:
-        try:
-            return _Proposing(settings, asked, options, place).run(session, prepared)
-        except (ModelError, BadOption) as error:
-            return error.diagnostic
-
-    done = next(session.each([place], work, 0.0))
-    return Proposed(done) if isinstance(done, Result) else done
+    return _run(settings, asked, options, session, place)
 
 
 def mend(plan: str, settings: Settings, asked: Asked, options: ModelOptions) -> Proposed | Diagnostic:
     """Mend the plan of a file with a model: what is wrong with it is told first, and the engine has the last word."""
-    session = Session(settings)
+    return _run(settings, asked, options, Session(settings), plan)
 
-    def work(prepared: Prepared) -> Proposed | Diagnostic:
-        try:
-            return _Proposing(settings, asked, options, None).run(session, prepared)
-        except (ModelError, BadOption) as error:
-            return error.diagnostic
 
-    done = next(session.each([plan], work, 0.0))
+def _run(
+    settings: Settings, asked: Asked, options: ModelOptions, session: Session, plan: Source | str
+) -> Proposed | Diagnostic:
+    """Prepare the task of a plan, or of the place where there is none yet (a source), and ask the model."""
+    with Activity(is_slow(options.name)) as activity:
+        activity.start("reading the task", brief=True)
+
+        def work(prepared: Prepared) -> Proposed | Diagnostic:
+            place = plan if isinstance(plan, Source) else None
+            try:
+                return _Proposing(settings, asked, options, place, activity).run(session, prepared)
+            except (ModelError, BadOption) as error:
+                return error.diagnostic
+
+        done = next(session.each([plan], work, 0.0))
     return Proposed(done) if isinstance(done, Result) else done
 
 
 class _Proposing:
     """One run. ``place`` is where the plan would be; ``None`` where there is one, which is mended."""
 
-    def __init__(self, settings: Settings, asked: Asked, options: ModelOptions, place: Source | None) -> None:
+    def __init__(
+        self, settings: Settings, asked: Asked, options: ModelOptions, place: Source | None, activity: Activity
+    ) -> None:
         self.settings = settings
+        self.activity = activity
         self.asked = asked
         self.options = options
         self.place = place
@@ -164,8 +176,19 @@ class _Proposing:
             written = "".join([f"({' '.join(step.tokens)})\n" for step in checker.read(reference).text.steps])
         wishes, options = self.asked.wishes, self.options
         self._learn(checker, written)
-        settings = ModelSettings(options.base_url, connections=1, seed=options.seed, policies=self.known)
-        with opened(options.name, settings, options.cache, keep=options.keep) as (model, cache):
+        tries = Tries() if options.timeout is None else Tries(timeout=options.timeout)
+        settings = ModelSettings(
+            options.base_url,
+            connections=1,
+            tries=tries,
+            seed=options.seed,
+            threads=options.threads,
+            policies=self.known,
+        )
+        self.activity.start(f"loading {options.name}")
+        with opened(options.name, settings, options.cache, keep=options.keep) as (loaded, cache):
+            self.activity.start("writing the prompt", brief=True)
+            model = WatchedModel(loaded, self.activity)
             goal = self._own_goal(checker)
             wanted: Wanted | None = None
             if self.place is not None and (self.asked.from_words or not goal.text):
@@ -222,8 +245,8 @@ class _Proposing:
                 return (Diagnostic(SC.NO_GOAL, "all of this is so already, before anything is done"),)
             return ()
 
-        task, seed = checker.engine.task, self.asked.wishes.seed
-        return wanted_goal(model, self._name(prepared), prompt.messages, task, check, cache, seed)
+        task = checker.engine.task
+        return wanted_goal(model, self._name(prepared), prompt.messages, task, check, cache, self.asked.wishes)
 
     def _planned(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Proposed:
         checker, asked = prepared.checker, self.asked

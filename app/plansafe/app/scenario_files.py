@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.discovery import Choice, Discovery
 from plansafe.app.plans import HEAD, Kind, heading
@@ -18,6 +18,9 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    from plansafe.llm.scenarios.reading import Foundations
 
 _DEFINE = re.compile(r"\(\s*define\s*\(?\s*(domain|problem|safety|plan)\b", re.IGNORECASE)
 _DOMAIN = re.compile(r"\(\s*:?domain\s+([^\s()]+)", re.IGNORECASE)
@@ -53,10 +56,14 @@ class Unusable(NamedTuple):
 
 
 class ScenarioFiles:
-    """Finds and reads scenarios. Files that several of them use are read once."""
+    """Finds and reads scenarios. Files that several of them use are read once.
 
-    def __init__(self, chosen: Chosen) -> None:
+    ``broken``: the texts of a folder that describes itself may have mistakes, which are to be corrected.
+    """
+
+    def __init__(self, chosen: Chosen, broken: bool = False) -> None:
         self._chosen = chosen
+        self._broken = broken
         self._discovery = Discovery(Choice(chosen.base, None, chosen.specs, chosen.default_spec))
         self._base: tuple[Source, str] | None = None
 
@@ -145,7 +152,7 @@ class ScenarioFiles:
         described = self._described(folder) if base is None and name is not None else None
         if isinstance(described, Diagnostic):
             return Unusable(path, described)
-        if described is not None and described.base is not None:
+        if described is not None:
             base = (described.base, "scenario.toml")
         if base is None and domain is None:
             wanted = _DOMAIN.search(source.text[:HEAD])
@@ -179,14 +186,18 @@ class ScenarioFiles:
         )
         return Found(scenario, tuple(files), folder)
 
-    def _described(self, folder: str) -> Scenario | Diagnostic | None:
-        """The texts of a folder that describes itself (``scenario.toml``); a diagnostic for a broken description."""
-        from plansafe.llm.scenarios.reading import TABLE, read_scenarios  # noqa: PLC0415 - for such folders alone
+    def _described(self, folder: str) -> Foundations | Diagnostic | None:
+        """The base and rules of a folder that describes itself (``scenario.toml``); a diagnostic for mistakes in it."""
+        from plansafe.llm.scenarios.reading import (  # noqa: PLC0415 - for such folders alone
+            TABLE,
+            read_foundations,
+            read_scenarios,
+        )
 
         if not os.path.isfile(os.path.join(folder, TABLE)):
             return None
-        found = read_scenarios(folder)
-        return found.diagnostics[0] if found.diagnostics else found.scenarios[0].texts
+        found = None if self._broken else read_scenarios(folder)
+        return found.diagnostics[0] if found is not None and found.diagnostics else read_foundations(folder)
 
     def _own_domain(self, problem: str, candidates: list[str]) -> Source | Diagnostic | None:
         wanted = {name.lower() for name in _DOMAIN.findall(problem[:HEAD])}

@@ -145,7 +145,7 @@ def fix(
         if output is not None and diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")
         wanted = _profile(profile, skip, min_steps, max_ways)
-        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec))
+        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec), broken=True)
         found_all = list(files.find(scenarios))
         folders = _folders(output, [found for found in found_all if isinstance(found, Found)])
         stream = standard_output()

@@ -246,7 +246,7 @@ def test_steps_are_written_as_they_are_read() -> None:
         assert steps(made, WORLD.write_step(words, made)) == [step]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=60), st.lists(st.text(max_size=25), max_size=3))
 def test_whatever_is_written_is_read_or_reported(text: str, names: list[str]) -> None:
     made = scene(

@@ -13,7 +13,7 @@ from typing import Any
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
 from plansafe.align.training.models import Tokens
-from plansafe.llm.decoding.stepwise import DONE, Choosing, Decoded, End, Mode, decode
+from plansafe.llm.decoding.stepwise import DONE, Decoded, End, Mode, decode
 from plansafe.llm.models.answer import Answer, Enforced, Finish
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, Model
@@ -77,11 +77,7 @@ def _of(made: Decoded) -> Written:
     finish = Finish.STOP if made.end is End.DONE else Finish.LENGTH if made.end is End.LENGTH else Finish.OTHER
     answer = Answer(made.plan, finish, prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
     cost = {"calls": made.calls, "searches": made.searches}
-    return Written(answer, tuple([_choice(one) for one in made.choices]), made.end.value, cost)
-
-
-def _choice(one: Choosing) -> list[object]:
-    return [one.executable, one.admitted, one.first, one.taken, list(one.blocked), one.forced]
+    return Written(answer, tuple([one.row for one in made.choices]), made.end.value, cost)
 
 
 class Lines(PlainModel):

@@ -16,11 +16,12 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from plansafe.grammar.source import Source
-from plansafe.llm.bench.planning import EXAMPLES, Item, Settings, items
+from plansafe.llm.bench.planning import Item, Settings, items
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.answer import LONGEST
 from plansafe.llm.models.request import Role
+from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.llm.prompts.planning import Example, planning_prompt
 from plansafe.llm.tasks import load
 from plansafe.verifier.reporting.report import Headline, Worlds
@@ -33,7 +34,7 @@ def plan_safely(each: int = 1, split: str = "test", examples: int = 2, safety: b
     ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: shown before the
     task; ``safety``: whether the prompt asks for a safe plan.
     """
-    shown = tuple([_example(draw(family, number)) for family, number in EXAMPLES[:examples]])
+    shown = tuple([_example(draw(family, number)) for family, number in BENCHMARK[:examples]])
     samples = [_sample(item, shown, safety) for item in items(Settings(each=each, split=split))]
     config = GenerateConfig(temperature=0.0, max_tokens=Settings().max_tokens)
     return Task(MemoryDataset(samples, name="plansafe drawn"), solver=generate(), scorer=verdict(), config=config)

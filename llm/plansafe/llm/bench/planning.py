@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.stepwise import Decoded, Mode, decode
+from plansafe.llm.decoding.stepwise import Mode, decode
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.loop.last_resort import last_resort
@@ -25,6 +25,7 @@ from plansafe.llm.metrics.lines import judged_line
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
+from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.llm.prompts.planning import Example, Prompt, planning_prompt
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import NoLabel, safel_label
@@ -34,15 +35,13 @@ from plansafe.verifier.reporting.report import Report
 VERSION = 1
 DEVELOPMENT = ("bring-along", "groceries", "stew", "tidy", "wash-up")
 """The families that prompts and decoding are chosen on; examples in prompts are drawn from them alone."""
-EXAMPLES = (("wash-up", 100), ("stew", 100))
-"""The tasks that are shown before the one that is asked about."""
 
 
 class Settings(NamedTuple):
     """What is run.
 
     ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: how many of
-    :data:`EXAMPLES` the prompt shows; ``slack`` as in :class:`~plansafe.llm.loop.model.Wishes`; ``rounds``: of whole
+    :data:`BENCHMARK` the prompt shows; ``slack`` as in :class:`~plansafe.llm.loop.model.Wishes`; ``rounds``: of whole
     plans; ``resort``: also repair what is not safe, and say what that added.
     """
 
@@ -106,7 +105,7 @@ class Suite:
         self._settings = settings
         self._opened = opened
         self._cache = cache
-        self._examples = tuple([_example(draw(family, number)) for family, number in EXAMPLES[: settings.examples]])
+        self._examples = tuple([_example(draw(family, number)) for family, number in BENCHMARK[: settings.examples]])
 
     def record(self, item: Item) -> Mapping[str, Any]:
         """The record of an item. Raises :class:`plansafe.llm.models.port.ModelError`."""
@@ -153,7 +152,7 @@ def _stepwise(task: _Task, settings: Settings) -> dict[str, Any]:
         "end": made.end.value,
         "longest": longest,
         **_verdict(task, made.plan, report),
-        "choices": [_choice(made, number) for number in range(len(made.choices))],
+        "choices": [choosing.row for choosing in made.choices],
         "cost": {
             "calls": made.calls,
             "prompt_tokens": made.prompt_tokens,
@@ -161,11 +160,6 @@ def _stepwise(task: _Task, settings: Settings) -> dict[str, Any]:
             "searches": made.searches,
         },
     }
-
-
-def _choice(made: Decoded, number: int) -> list[Any]:
-    one = made.choices[number]
-    return [one.executable, one.admitted, one.first, one.taken, list(one.blocked), one.forced]
 
 
 def _whole(task: _Task, settings: Settings) -> dict[str, Any]:

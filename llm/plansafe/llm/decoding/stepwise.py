@@ -10,7 +10,7 @@ The model is asked first among *all* steps that can be taken, so that what it wa
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask
@@ -23,6 +23,7 @@ from plansafe.verifier.planning.guide import Ahead, Guide
 
 DONE = "(done)"
 """What a model chooses to end its plan."""
+_WIDEST = 200
 
 
 class Mode(StrEnum):
@@ -50,7 +51,7 @@ class Choosing(NamedTuple):
     """One step: how many steps could be taken, how many of them were admitted, the model's first choice, and the step.
 
     ``blocked`` are the choices that were turned down, in order. ``forced``: there was one admitted step, and nobody was
-    asked.
+    asked. ``ignored``: what the model wrote where it kept to no choice; ``first`` is then the choice nearest to that.
     """
 
     executable: int
@@ -59,11 +60,18 @@ class Choosing(NamedTuple):
     taken: str
     blocked: tuple[str, ...] = ()
     forced: bool = False
+    ignored: str | None = None
 
     @property
     def kept(self) -> bool:
-        """Whether the first choice is the step that was taken."""
-        return self.first == self.taken
+        """Whether the model's first choice is the step that was taken."""
+        return self.first == self.taken and self.ignored is None
+
+    @property
+    def row(self) -> list[Any]:
+        """The step as a row of a benchmark's record, with what the model really wrote first."""
+        first = self.first if self.ignored is None else self.ignored
+        return [self.executable, self.admitted, first, self.taken, list(self.blocked), self.forced]
 
 
 class Decoded(NamedTuple):
@@ -92,13 +100,14 @@ def decode(
     longest: int,
     cache: Cache | None = None,
     seed: int | None = None,
+    temperature: float = 0.0,
 ) -> Decoded:
     """Let a model build a plan of at most ``longest`` steps. ``messages`` ask for it; the guide stands at the start.
 
-    ``seed`` is for providers that draw by it.
+    ``seed`` is for providers that draw by it, ``temperature`` for all calls.
     Raises :class:`plansafe.llm.models.port.ModelError`.
     """
-    return _Decoding(model, name, messages, guide, mode, longest, cache, seed).run()
+    return _Decoding(model, name, messages, guide, mode, longest, cache, seed, temperature).run()
 
 
 class _Decoding:
@@ -112,6 +121,7 @@ class _Decoding:
         longest: int,
         cache: Cache | None,
         seed: int | None,
+        temperature: float,
     ) -> None:
         self.model = model
         self.name = name
@@ -121,6 +131,8 @@ class _Decoding:
         self.longest = longest
         self.cache = cache
         self.seed = seed
+        self.temperature = temperature
+        self.ignored: str | None = None
         self.choices: list[Choosing] = []
         self.taken: list[str] = []
         self.answers: list[Answer] = []
@@ -165,9 +177,9 @@ class _Decoding:
             return End.STUCK
         blocked: list[str] = []
         if len(admitted) == 1 and self.mode is not Mode.SOFT:
-            first, forced = admitted[0], True
+            first, forced, ignored = admitted[0], True, None
         else:
-            first, forced = self._ask(every), False
+            first, forced, ignored = self._ask(every), False, self.ignored
         choice, left = first, list(admitted)
         ahead: Ahead | None = None
         while True:
@@ -185,10 +197,10 @@ class _Decoding:
                     return End.STUCK
                 if forced and len(left) > 1:  # nobody was asked yet
                     choice = first = self._ask(every)
-                    forced = False
+                    forced, ignored = False, self.ignored
                     continue
             choice = left[0] if len(left) == 1 else self._ask(left)
-        self.choices.append(Choosing(len(options), len(admitted), first, choice, tuple(blocked), forced))
+        self.choices.append(Choosing(len(options), len(admitted), first, choice, tuple(blocked), forced, ignored))
         if choice == DONE:
             return End.DONE
         self.guide.take(options[choice].step, ahead)
@@ -210,22 +222,32 @@ class _Decoding:
         request = Request(
             step_messages(self.messages, self.taken, *self.guide.changed()),
             max_tokens=64,
+            temperature=self.temperature,
             seed=self.seed,
             constraint=Choice(tuple(texts)),
             situation=Situation(self.name, tuple(self.taken), tuple(texts)),
         )
         answer = ask(self.model, request, self.cache)
         self.answers.append(answer)
-        return _chosen(answer.text, texts)
+        choice = _named(answer.text, texts)
+        self.ignored = " ".join(answer.text[:_WIDEST].split()) if choice is None else None
+        return choice or _nearest(answer.text, texts)
 
 
-def _chosen(text: str, texts: list[str]) -> str:
-    """The choice that an answer names, or that it is nearest to: a provider may not hold models to choices."""
-    said = text.strip()
-    if said in texts:
-        return said
-    words = said.lower().strip("()").split()
-    return max(texts, key=lambda one: (_shared(one.strip("()").split(), words), -len(one)))
+def _named(text: str, texts: list[str]) -> str | None:
+    """The choice that an answer is, apart from case, white space and parentheses."""
+    words = _words(text)
+    return next((one for one in texts if one == text.strip() or _words(one) == words), None)
+
+
+def _nearest(text: str, texts: list[str]) -> str:
+    """The choice that shares most words with an answer: a provider may not hold models to choices."""
+    words = _words(text)
+    return max(texts, key=lambda one: (_shared(_words(one), words), -len(one)))
+
+
+def _words(text: str) -> list[str]:
+    return text.strip().lower().strip("()").split()
 
 
 def _shared(one: list[str], other: list[str]) -> int:

@@ -39,6 +39,7 @@ def write_plan(
     max_tokens: int = 1024,
     cache: Cache | None = None,
     seed: int | None = None,
+    temperature: float = 0.0,
     refusal: bool = False,
 ) -> Written:
     """Ask for a whole plan, under the task's grammar if asked to. Raises ``ModelError``.
@@ -50,6 +51,13 @@ def write_plan(
     if grammar:
         lark = model.capabilities.lark and not model.capabilities.gbnf
         constraint = plan_grammar(checker.engine.task, Syntax.LARK if lark else Syntax.GBNF, longest, refusal)
-    request = Request(messages, max_tokens=max_tokens, seed=seed, constraint=constraint, situation=Situation(name))
+    request = Request(
+        messages,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=seed,
+        constraint=constraint,
+        situation=Situation(name),
+    )
     answer = ask(model, request, cache)
     return Written(answer, read_loose(Source("answer.txt", answer.text), checker))

@@ -107,6 +107,17 @@ class Round(NamedTuple):
         return self.report is not None and is_safe(self.report)
 
 
+RETRY_TEMPERATURE = 0.7
+"""The temperature of a retry where none is given: a greedy retry mostly repeats its last plan."""
+
+
+class Sampling(NamedTuple):
+    """How an answer is drawn: temperature 0 is greedy."""
+
+    temperature: float = 0.0
+    seed: int | None = None
+
+
 class Wishes(NamedTuple):
     """What is asked for.
 
@@ -114,7 +125,7 @@ class Wishes(NamedTuple):
     a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` where none is known, and under
     the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
     Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to what can be done;
-    ``refusal``: the model may refuse.
+    ``refusal``: the model may refuse. ``temperature`` is for all calls; ``None``: see :meth:`sampling`.
     """
 
     decode: Decode = Decode.FREE
@@ -129,6 +140,13 @@ class Wishes(NamedTuple):
     replan: bool = False
     mapping: bool = False
     refusal: bool = False
+    temperature: float | None = None
+
+    def sampling(self, retry: int = 0) -> Sampling:
+        """How the first answer (``retry`` 0) is drawn, and each retry: with a seed of its own, and not greedily."""
+        usual = RETRY_TEMPERATURE if retry else 0.0
+        temperature = usual if self.temperature is None else self.temperature
+        return Sampling(temperature, (self.seed or 0) + retry if retry else self.seed)
 
 
 class Status(StrEnum):

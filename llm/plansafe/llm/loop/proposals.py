@@ -22,8 +22,13 @@ def proposal(
     checker: Checker,
     wishes: Wishes,
     before: Sequence[Part] = (),
+    retry: int = 0,
 ) -> Round:
-    """Ask for a plan; ``before`` are steps that were taken already. Raises ``ModelError``."""
+    """Ask for a plan; ``before`` are steps that were taken already, ``retry`` is 0 the first time.
+
+    Raises ``ModelError``.
+    """
+    sampling = wishes.sampling(retry)
     written = write_plan(
         recorder,
         name,
@@ -32,7 +37,8 @@ def proposal(
         grammar=wishes.decode is Decode.GRAMMAR,
         longest=wishes.max_steps,
         max_tokens=wishes.max_tokens,
-        seed=wishes.seed,
+        seed=sampling.seed,
+        temperature=sampling.temperature,
         refusal=wishes.refusal,
     )
     why = refused(written.answer) if wishes.refusal else None

@@ -103,7 +103,17 @@ def _stepwise(
         return Planned(Status.UNSOLVABLE, (), None, (), ahead.detail or "the search was complete")
     above, below = wishes.slack
     longest = -(-above * len(ahead.steps) // below) if ahead.answer else wishes.max_steps
-    made = decode(recorder, name, messages, guide, Mode(wishes.decode.value), longest, seed=wishes.seed)
+    sampling = wishes.sampling()
+    made = decode(
+        recorder,
+        name,
+        messages,
+        guide,
+        Mode(wishes.decode.value),
+        longest,
+        seed=sampling.seed,
+        temperature=sampling.temperature,
+    )
     source = Source(PLAN, made.plan)
     one = Round(recorder.taken(), made.plan, _parts(made), checker.check(source), end=made.end.value)
     status = Status.FOUND if one.safe else Status.NOT_FOUND
@@ -120,7 +130,10 @@ def _part(one: Choosing) -> Part:
         return Part(one.taken, By.GUIDE, "the only step left")
     if one.kept:
         return Part(one.taken, By.MODEL)
-    return Part(one.taken, By.GUIDE, f"the model wanted {one.first}")
+    if one.ignored is None:
+        return Part(one.taken, By.GUIDE, f"the model wanted {one.first}")
+    by = By.MAPPED if one.first == one.taken else By.GUIDE
+    return Part(one.taken, by, f"the model ignored the choice and wrote {one.ignored or 'nothing'}")
 
 
 def _in_rounds(
@@ -133,7 +146,7 @@ def _in_rounds(
     rounds: list[Round],
 ) -> Planned:
     for number in range(1, wishes.rounds + 1):
-        one = proposal(recorder, name, messages, checker, wishes)
+        one = proposal(recorder, name, messages, checker, wishes, retry=number - 1)
         if one.declined is not None:
             return Planned(Status.REFUSED, (), None, (*rounds, one), one.declined)
         if not one.safe and number < wishes.rounds:
@@ -156,8 +169,8 @@ def _replanned(
     """What can be taken of each proposal is taken; the next one goes on from there."""
     walker = Walker(checker, cropped)
     rounds: list[Round] = []
-    for _ in range(wishes.rounds):
-        one = proposal(recorder, name, messages, checker, wishes, walker.taken)
+    for retry in range(wishes.rounds):
+        one = proposal(recorder, name, messages, checker, wishes, walker.taken, retry)
         if one.declined is not None:
             return Planned(Status.REFUSED, (), None, (*rounds, one), one.declined)
         shown = _shown(one)

@@ -31,10 +31,11 @@ def lines(planned: Planned | None, before: Iterable[Exchange] = ()) -> Iterator[
 
 
 def exchanged(request: Request, answer: Answer) -> dict[str, Any]:
-    """One call: the answer, the address of the request, and what was said to the model."""
+    """One call: the answer, the address of the request, how it is drawn, and what was said to the model."""
     record = asdict(answer)
     del record["stored"]
     record["request"] = address(request)
+    record["temperature"], record["seed"] = request.temperature, request.seed
     record["messages"] = [[message.role.value, message.text] for message in request.messages]
     return record
 

@@ -16,7 +16,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.sexpr import Node, read_all, write
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.feedback import MOST_FINDINGS, said_of
-from plansafe.llm.loop.model import Exchange
+from plansafe.llm.loop.model import Exchange, Wishes
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
@@ -54,17 +54,19 @@ def wanted_goal(
     task: Task,
     check: Check,
     cache: Cache | None = None,
-    seed: int | None = None,
+    wishes: Wishes = Wishes(),  # noqa: B008 - immutable
 ) -> Wanted:
     """Ask for a goal, and once more where it cannot be used. Raises ``ModelError``."""
     recorder = Recorder(model, cache)
     exchanges: list[Exchange] = []
     refused: tuple[Diagnostic, ...] = ()
-    for _ in range(ROUNDS):
+    for retry in range(ROUNDS):
+        sampling = wishes.sampling(retry)
         request = Request(
             messages,
             max_tokens=_TOKENS,
-            seed=seed,
+            temperature=sampling.temperature,
+            seed=sampling.seed,
             constraint=goal_constraint(task, model.capabilities),
             situation=Situation(f"{name}/goal"),
         )

@@ -28,6 +28,7 @@ from plansafe.llm.models.keys import Key
 from plansafe.llm.models.port import Capabilities, Model, ModelError, Policy
 from plansafe.llm.models.remote_url import checked_url
 from plansafe.llm.models.transport import Transport, Tries
+from plansafe.verifier.extras import how_to_install
 
 _MOST_CONNECTIONS = 64
 _CONTEXT = 8192
@@ -54,7 +55,10 @@ class Settings:
 
 
 class Provider(NamedTuple):
-    """A kind of model. ``packages`` are what it imports, ``extra`` what installs them, ``needs`` what else it takes."""
+    """A kind of model. ``packages`` are what it imports, ``extra`` what installs them, ``needs`` what else it takes.
+
+    ``substitute`` is the name of the provider that runs the same weights where the packages are missing.
+    """
 
     name: str
     form: str
@@ -64,11 +68,19 @@ class Provider(NamedTuple):
     extra: str
     needs: str
     open: Callable[[str, Settings], Model]
+    substitute: str = ""
 
     @property
     def installed(self) -> bool:
         """Whether the packages are there. Nothing is imported."""
         return all([find_spec(package) is not None for package in self.packages])
+
+    @property
+    def runner(self) -> Provider | None:
+        """The provider that runs the model: this one, its substitute, or ``None`` where neither is installed."""
+        if self.installed or not self.substitute:
+            return self if self.installed else None
+        return _provider(self.substitute).runner
 
 
 def open_model(name: str, settings: Settings | None = None) -> Model:
@@ -87,6 +99,10 @@ def named(name: str) -> tuple[Provider, str]:
     if provider is None or not slash or not rest or not rest.isprintable():
         raise ModelError(_unknown(name, kind, provider), fatal=True)
     return provider, rest
+
+
+def _provider(name: str) -> Provider:
+    return next(provider for provider in PROVIDERS if provider.name == name)
 
 
 def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:
@@ -154,6 +170,14 @@ def _hf(path: str, settings: Settings) -> Model:
 
 
 def _gguf(path: str, settings: Settings) -> Model:
+    weights.checked_gguf(path)
+    runner = _provider("gguf").runner
+    if runner is None:
+        message = "GGUF weights need transformers (extra `hf`) or llama.cpp (extra `llamacpp`); neither is installed"
+        help = f"{how_to_install('llamacpp')}, or {how_to_install('hf')}"
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help=help), fatal=True)
+    if runner.name != "gguf":
+        return runner.open(path, settings)
     return gguf.open_file(path, settings.threads or 1, settings.dtype, weights.folder_of(settings.environment))
 
 
@@ -220,12 +244,13 @@ PROVIDERS = (
     Provider(
         "gguf",
         "gguf/FILE",
-        "weights as GGUF, by transformers in this process; unpacked once",
+        "weights as GGUF, by transformers (unpacked once) or llama.cpp in this process",
         torch_model.CAPABILITIES,
         ("torch", "transformers", "accelerate", "gguf"),
         "hf",
         "the file",
         _gguf,
+        "llamacpp-local",
     ),
     Provider(
         "llamacpp-local",

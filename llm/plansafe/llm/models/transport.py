@@ -13,7 +13,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.keys import Key
 from plansafe.llm.models.port import Cancelled, ModelError
-from plansafe.llm.models.received import MOST_BYTES, Garbage, complaint, inner, read_object, short
+from plansafe.llm.models.received import MOST_BYTES, Garbage, complaint, inner, read_events, read_object, short
 from plansafe.llm.models.request import canonical
 from plansafe.verifier.extras import how_to_install
 
@@ -131,6 +131,8 @@ class Transport:
         except Garbage as error:
             return _Failure(str(error))
         status = response.status
+        if status == 200 and _is_stream(response):
+            return self._streamed(response.body)
         if status == 200:
             try:
                 return read_object(response.body)
@@ -144,6 +146,18 @@ class Transport:
         if status in _REFUSED:
             raise Refused(status, said, self._field(response.body))
         raise self._lasting(status, said)
+
+    def _streamed(self, body: bytes) -> dict[str, Any]:
+        """An answer that the server streams though it was asked not to: the next one would be no different."""
+        try:
+            found = read_events(body)
+        except Garbage as error:
+            message = self.clean(f"{self.url} streams its answer, which was not asked for: {error}")
+            help = "switch streaming off in the server, or in the proxy before it"
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=True) from None
+        if "error" in found:
+            found.pop("choices")
+        return found
 
     def _lasting(self, status: int, said: str) -> ModelError:
         """What is wrong with every request to this server."""
@@ -187,6 +201,11 @@ class Transport:
             return short(inner(read_object(body), "error", name))
         except Garbage:
             return ""
+
+
+def _is_stream(response: Response) -> bool:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "text/event-stream" or response.body.lstrip().startswith(b"data:")
 
 
 def _wait_asked(headers: Mapping[str, str]) -> float | None:

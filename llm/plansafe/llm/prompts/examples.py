@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
+from plansafe.llm.instances.drawn import draw
 from plansafe.llm.metrics.rouge import rouge_score_l
 from plansafe.llm.prompts.planning import Example
 from plansafe.llm.tasks import load
 
 SEED = 20_231
 """Of the drawn tasks that are shipped."""
+BENCHMARK = (("wash-up", 100), ("stew", 100))
+"""The tasks that the suite ``planning`` shows before the one that it asks about."""
 _WORDS = 2_000
 _FOLDER = Path(__file__).parent
 
@@ -38,6 +41,12 @@ def shipped(domain: str) -> list[Known]:
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
     return [Known(one["words"], one["problem"], one["plan"]) for one in map(json.loads, lines)]
+
+
+def benchmark_examples() -> list[Known]:
+    """The examples that the suite ``planning`` shows, in its order: the benchmark's figures are for these prompts."""
+    drawn = [draw(family, number) for family, number in BENCHMARK]
+    return [Known(one.words, one.problem.text, one.reference) for one in drawn]
 
 
 def example(known: Known) -> Example:

@@ -21,13 +21,14 @@ class PromptStyle(StrEnum):
 class PromptWishes(NamedTuple):
     """``most_tokens``: longer prompts are cropped; ``None`` for what is usual (:data:`WHOLE`, :data:`CROPPED`).
 
-    ``shots``: how many examples are shown, from the files ``examples`` (plans), else from those that are shipped with
-    the domain. ``safety``: a paragraph on hazards. ``refusal``: the model may refuse.
+    ``style``: ``None`` for few-shot where there are examples, else zero-shot. ``shots``: how many examples are shown,
+    from the files ``examples`` (plans), else from those that are shipped with the domain. ``safety``: a paragraph on
+    hazards. ``refusal``: the model may refuse.
     """
 
     most_tokens: int | None = None
     safety: bool = False
     refusal: bool = False
-    style: PromptStyle = PromptStyle.ZERO_SHOT
+    style: PromptStyle | None = None
     shots: int = 2
     examples: tuple[str, ...] = ()

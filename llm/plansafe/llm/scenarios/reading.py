@@ -31,6 +31,13 @@ MOST_BYTES = 1_000_000
 MOST_SCENARIOS = 10_000
 
 
+class Foundations(NamedTuple):
+    """What a scenario is judged against: the base domain and the specifications that its description names."""
+
+    base: Source
+    specs: tuple[Source, ...]
+
+
 class Collection(NamedTuple):
     """The scenarios of a folder by name, and what is wrong with others, with the texts that labels refer to."""
 
@@ -76,6 +83,16 @@ def read_scenarios(folder: str) -> Collection:
     return _collected(folders)
 
 
+def read_foundations(folder: str) -> Foundations | Diagnostic:
+    """The base and the specifications of a folder that describes itself, whatever state its problem is in."""
+    reader = _Folder(folder)
+    try:
+        table = read_table(reader.text(TABLE), os.path.basename(os.path.abspath(folder)))
+        return table[0] if isinstance(table, tuple) else reader.foundations(table)
+    except _Refused as refused:
+        return refused.diagnostic
+
+
 def _collected(folders: list[str]) -> Collection:
     scenarios: list[Scenario] = []
     wrong: list[Diagnostic] = []
@@ -111,23 +128,17 @@ class _Folder:
 
     def read(self) -> Scenario | tuple[Diagnostic, ...]:
         try:
-            source = self._text(TABLE)
+            source = self.text(TABLE)
             table = read_table(source, os.path.basename(os.path.abspath(self.path)))
             return table if isinstance(table, tuple) else self._scenario(source, table)
         except _Refused as refused:
             return (refused.diagnostic,)
 
     def _scenario(self, source: Source, table: Table) -> Scenario | tuple[Diagnostic, ...]:
-        problem = self._text("problem.pddl")
-        extension, rules = self._optional("domain.pddl"), self._optional("rules.safe")
+        problem = self.text("problem.pddl")
+        extension = self._optional("domain.pddl")
         safe, unsafe = self._optional("safe.plan"), self._optional("unsafe.plan")
-        base = self._shipped("base", table.base, domain_path, domain_names())
-        specs = [self._shipped("specification", name, spec_path, spec_names()) for name in table.specs]
-        specs += [rules] if rules is not None else []
-        if not specs:
-            raise _Refused(
-                Diagnostic(SC.BAD_SCENARIO, f"{self.path} has no rules", help="write rules.safe, or `specs`")
-            )
+        base, specs = self.foundations(table)
         self._plans_fit(table, safe, unsafe)
         drafts = [Draft(text) for text in (base, extension) if text is not None]
         for draft in drafts:
@@ -158,12 +169,23 @@ class _Folder:
             problem=problem,
             domain=united.source,
             extension=extension,
-            specs=tuple(specs),
+            specs=specs,
             safe=safe,
             unsafe=unsafe,
             transitions=tuple([one for one in made if isinstance(one, Transition)]),
-            texts=Texts(name, problem, extension, base, tuple(specs), plans),
+            texts=Texts(name, problem, extension, base, specs, plans),
         )
+
+    def foundations(self, table: Table) -> Foundations:
+        """The base and the specifications that a description names, and the folder's own. Raises :class:`_Refused`."""
+        base = self._shipped("base", table.base, domain_path, domain_names())
+        specs = [self._shipped("specification", name, spec_path, spec_names()) for name in table.specs]
+        rules = self._optional("rules.safe")
+        specs += [rules] if rules is not None else []
+        if not specs:
+            help = "write rules.safe, or `specs`"
+            raise _Refused(Diagnostic(SC.BAD_SCENARIO, f"{self.path} has no rules", help=help))
+        return Foundations(base, tuple(specs))
 
     def _plans_fit(self, table: Table, safe: Source | None, unsafe: Source | None) -> None:
         """The plans that are there are those that the description says there can be."""
@@ -176,9 +198,10 @@ class _Folder:
                 raise _Refused(Diagnostic(SC.BAD_SCENARIO, f"{self.path}: {said}"))
 
     def _optional(self, name: str) -> Source | None:
-        return self._text(name) if os.path.lexists(os.path.join(self.path, name)) else None
+        return self.text(name) if os.path.lexists(os.path.join(self.path, name)) else None
 
-    def _text(self, name: str) -> Source:
+    def text(self, name: str) -> Source:
+        """The text of a file of the folder. Raises :class:`_Refused`."""
         path = os.path.join(self.path, name)
         try:
             with open(path, "rb") as file:

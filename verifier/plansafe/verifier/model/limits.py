@@ -9,11 +9,25 @@ class Limited(Enum):
     """What there was too much of, in the words of a report."""
 
     TIME = "the time limit has passed"
+    WORK = "the search reached its work limit"
     NODES = "templates, macros or groups grow beyond a million nodes"
     GROUND_TASK = "the task has too many ground actions"
     INSTANCES = "a rule has too many instances"
     OPEN_FACTS = "the specification opens more than two million facts"
     QUESTION = "a question about rules grew too large"
+
+
+class WorkBudget:
+    """Units of work that a search may do: the result does not depend on the speed of the machine."""
+
+    def __init__(self, units: int) -> None:
+        self.left = units
+
+    def spend(self, units: int = 1) -> None:
+        """Count work. Raises :class:`LimitReached` where the budget is spent."""
+        self.left -= units
+        if self.left < 0:
+            raise LimitReached(Limited.WORK)
 
 
 class LimitReached(Exception):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -17,9 +15,6 @@ from plansafe.verifier.symbolic.refusals import not_explicit
 from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Case, Show
 
-INFERENCE_S = 2.0
-"""How long invariants are looked for."""
-
 
 def audit(case: Case) -> Report:
     """The verdict on one plan over all worlds. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -32,14 +27,13 @@ def audit(case: Case) -> Report:
     unsupported = _unsupported(compiled, read)
     if unsupported:
         return Show(case).unsupported(*unsupported)
-    until = monotonic() + INFERENCE_S
     try:
         restricted = restrictions(
             compiled.task,
             compiled.openings,
             compiled.invariants,
             options.infer_invariants,
-            until if deadline is None else min(until, deadline),
+            deadline,
             options.lenient_types,
         )
         order = None if read.ordering is None else only_order(len(read.steps), read.ordering)

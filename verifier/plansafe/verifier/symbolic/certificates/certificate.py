@@ -27,13 +27,13 @@ from plansafe.verifier.symbolic.worlds.texts import outcome_said
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
-SECONDS = 60.0
-"""How long a proof is looked for at most."""
 _PART = 0.7
 """Which part of the time that is left may go into it: the proof has to be shortened and written as well."""
 MAX_PROOF = 2**29
 """Bytes of a proof before it is shortened; looked at after so many conflicts."""
 _CONFLICTS = 20_000
+MAX_SEARCHES = 75
+"""Searches of so many conflicts for one proof, about a minute."""
 MAX_LINE = 2**24
 MAX_DIGITS = 10
 MAX_FILES = 1000
@@ -111,7 +111,7 @@ def certificate(
     if known.numeric:
         return None
     now = time.monotonic()
-    proof = refutation(clauses, now + (SECONDS if deadline is None else min(SECONDS, _PART * (deadline - now))))
+    proof = refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
     if proof is None:
         return None
     lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(question)]
@@ -166,8 +166,10 @@ def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[Grou
         yield f"c variable {variable} {json.dumps(said)[1:-1]}"
 
 
-def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
+def refutation(clauses: list[list[int]], deadline: float | None = None) -> list[str] | None:
     """The steps of a proof that clauses cannot all be true; ``None`` if none was found before ``deadline``.
+
+    The search ends after ``MAX_SEARCHES`` searches of ``_CONFLICTS`` conflicts each.
 
     Raises :class:`SolverMissing`.
     """
@@ -186,8 +188,12 @@ def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
             for clause in clauses:
                 solver.add_clause(clause)
             answer = None
-            while answer is None and time.monotonic() < deadline and file.seek(0, 2) < MAX_PROOF:
+            for _ in range(MAX_SEARCHES):
+                if file.seek(0, 2) >= MAX_PROOF:
+                    break
                 answer = searched(solver, [], deadline, _CONFLICTS)
+                if answer is not None or (deadline is not None and time.monotonic() >= deadline):
+                    break
             if answer is not False:
                 return None
             if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing

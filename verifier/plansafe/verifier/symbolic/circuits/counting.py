@@ -26,7 +26,8 @@ are literals like others, and clauses are left out."""
 MAX_PRODUCT = 10_000
 """Clauses that one disjunction of conjunctions may become; a larger one stays as it is."""
 MAX_ROWS = 20_000
-TIME_MS = 10_000
+RESOURCES = 100_000_000
+"""The limit of Z3's work (``rlimit``): about 10 s."""
 _FEW = 3
 
 Clause = tuple[Literal, ...]
@@ -182,12 +183,14 @@ class _Rows:
             import z3  # noqa: PLC0415 - takes 0.2 s
         except ModuleNotFoundError:
             return None
-        limit_ms = TIME_MS if deadline is None else min(TIME_MS, int(1000 * (deadline - time.monotonic())))
-        if limit_ms <= 0:
+        limit_ms = None if deadline is None else int(1000 * (deadline - time.monotonic()))
+        if limit_ms is not None and limit_ms <= 0:
             return None
         context = z3.Context()
         solver: Any = z3.SolverFor("QF_LRA", ctx=context)
-        solver.set("timeout", limit_ms)
+        solver.set("rlimit", RESOURCES)
+        if limit_ms is not None:
+            solver.set("timeout", min(limit_ms, 2**31 - 1))
         why = {literal: f"o{literal}" for _, origins in self.rows for literal in origins}
         text = [f"(declare-const {name} Bool)" for name in why.values()]
         text += [f"(declare-const {name} Real)" for name in self._others.values()]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from plansafe.verifier.extras import how_to_install
+from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -20,15 +21,20 @@ from plansafe.verifier.symbolic.circuits.terms import Comparison
 
 FIRST_CONFLICTS = 2_000
 """Conflicts of the first search of a SAT call; if they do not suffice, counting is tried before the search goes on."""
-FIRST_MS = 300
-"""The same for Z3, in milliseconds."""
-_FEW_CONFLICTS = 500
-_SLICE_S = 0.25
-"""About how long CaDiCaL runs between two looks at clock and memory: it cannot be interrupted."""
+FIRST_RESOURCES = 200_000
+"""The same for Z3, in units of its ``rlimit``: about 0.3 s of a search without numbers, less of one with numbers."""
+RATIONAL_RESOURCES = 3_000_000
+"""The limit of Z3's search for a rational value near an irrational one."""
+CONFLICT_WORK, RESOURCE_WORK = 50, 0.5
+"""Units of a :class:`WorkBudget` for a conflict of CaDiCaL and for a unit of Z3's ``rlimit``; a unit is about 1 µs."""
+_SLICE_LITERALS, _FEW_CONFLICTS, _MANY_CONFLICTS = 20_000_000, 100, 2_000
+"""Bounds of CaDiCaL's work between two looks at clock and memory (it cannot be interrupted): conflicts times variables,
+fewest and most conflicts. Slices that depended on the clock would lead to other models on a slower machine."""
 _FULL = 0.6
 """The part of the memory limit that may be in use. A solver that gets no more memory ends the process, and its tables
 may double at once."""
 _FOREVER_MS = 2**31 - 1
+_MOST_RESOURCES = 2**32 - 1
 
 
 class SolverMissing(ModuleNotFoundError):
@@ -70,20 +76,25 @@ class Solver(Protocol):
 
 
 def solver_for(
-    circuit: Circuit, roots: Iterable[Literal], engine: str = "auto", deadline: float | None = None
+    circuit: Circuit,
+    roots: Iterable[Literal],
+    engine: str = "auto",
+    deadline: float | None = None,
+    work: WorkBudget | None = None,
 ) -> Solver:
     """A solver for queries about ``roots``: ``engine`` is ``sat``, ``smt``, or ``auto`` for whichever suffices.
 
-    ``deadline`` is a ``time.monotonic`` value; after it, ``solve`` answers ``None``. Raises :class:`SolverMissing`, and
-    :class:`Unsupported` if ``sat`` is asked for and a root depends on a comparison of numbers.
+    ``deadline`` is a ``time.monotonic`` value; after it, and where ``work`` is spent, ``solve`` answers ``None``.
+    Raises :class:`SolverMissing`, and :class:`Unsupported` if ``sat`` is asked for and a root depends on a comparison
+    of numbers.
     """
     if engine == "smt":
-        return SmtSolver(circuit, deadline)
+        return SmtSolver(circuit, deadline, work)
     if not _numeric(circuit, roots):
-        return SatSolver(circuit, deadline)
+        return SatSolver(circuit, deadline, work)
     if engine == "sat":
         raise Unsupported("a SAT solver knows no numbers")
-    return SmtSolver(circuit, deadline)
+    return SmtSolver(circuit, deadline, work)
 
 
 def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
@@ -109,19 +120,17 @@ def searched(solver: Any, assumptions: list[int], deadline: float | None, confli
 
     Raises ``MemoryError`` where little memory is left.
     """
-    budget = _FEW_CONFLICTS
+    budget = min(max(_SLICE_LITERALS // max(solver.nof_vars(), 1), _FEW_CONFLICTS), _MANY_CONFLICTS)
     while conflicts is None or conflicts > 0:
-        started = time.monotonic()
-        if deadline is not None and started >= deadline:
+        if deadline is not None and time.monotonic() >= deadline:
             return None
         look_at_memory()
-        solver.conf_budget(budget)
+        solver.conf_budget(budget if conflicts is None else min(budget, conflicts))
         answer = solver.solve_limited(assumptions=assumptions)
         if answer is not None:
             return bool(answer)
         if conflicts is not None:
             conflicts -= budget
-        budget = max(100, int(budget * min(4.0, _SLICE_S / max(time.monotonic() - started, 1e-3))))
     return None
 
 
@@ -150,13 +159,15 @@ class SatSolver:
 
     name = "cadical195"
 
-    def __init__(self, circuit: Circuit, deadline: float | None = None) -> None:
+    def __init__(self, circuit: Circuit, deadline: float | None = None, work: WorkBudget | None = None) -> None:
         try:
             from pysat.solvers import Cadical195  # noqa: PLC0415 - takes 0.1 s
         except ModuleNotFoundError as error:
             raise SolverMissing(f"python-sat is not installed: {how_to_install('solve')}", name="pysat") from error
         self.circuit = circuit
         self.deadline = deadline
+        self.work = work
+        self._conflicts = 0
         self._solver: Any = Cadical195()
         self._clauses = Clauses(circuit)
         self._required: list[Literal] = []
@@ -175,15 +186,26 @@ class SatSolver:
         if self._late:
             return None
         given = [self._clauses.literal(literal) for literal in assumptions]
-        answer = searched(self._solver, given, self.deadline, FIRST_CONFLICTS)
+        answer = self._searched(given, FIRST_CONFLICTS)
         if answer is None:
             core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
             if core is not None:
                 self._core = [literal for literal in assumptions if literal in core]
                 return False
-            answer = searched(self._solver, given, self.deadline)
+            answer = self._searched(given)
         if answer is False:
             self._core = [self._clauses.of(literal) for literal in self._solver.get_core() or ()]
+        return answer
+
+    def _searched(self, assumptions: list[int], conflicts: int | None = None) -> bool | None:
+        """Search within what is left of the budget, and count the conflicts."""
+        if self.work is not None:
+            left = max(self.work.left, 0) // CONFLICT_WORK
+            conflicts = left if conflicts is None else min(conflicts, left)
+        answer = searched(self._solver, assumptions, self.deadline, conflicts)
+        if self.work is not None:
+            conflicts, self._conflicts = self._conflicts, self._solver.accum_stats()["conflicts"]
+            self.work.left -= CONFLICT_WORK * (self._conflicts - conflicts)
         return answer
 
     def model(self) -> Model:
@@ -221,7 +243,7 @@ class SmtSolver:
     Z3 does not decide nonlinear arithmetic. Raises :class:`SolverMissing`.
     """
 
-    def __init__(self, circuit: Circuit, deadline: float | None = None) -> None:
+    def __init__(self, circuit: Circuit, deadline: float | None = None, work: WorkBudget | None = None) -> None:
         try:
             import z3  # noqa: PLC0415 - takes 0.2 s
         except ModuleNotFoundError as error:
@@ -229,6 +251,7 @@ class SmtSolver:
         self.name = f"z3 {z3.get_version_string()}"
         self.circuit = circuit
         self.deadline = deadline
+        self.work = work
         self._z3: Any = z3
         self._context: Any = z3.Context()
         self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
@@ -241,6 +264,7 @@ class SmtSolver:
         self._negated: list[Any] = [None]
         self._looked = 0
         self._late = False
+        self._resources = 0
         self._core: list[Literal] = []
         self._model: Any = None
         self._values: dict[tuple[int, int], Number] = {}
@@ -262,13 +286,13 @@ class SmtSolver:
     def _solve(self, assumptions: Sequence[Literal]) -> bool | None:
         expressions = [self._expression(literal) for literal in assumptions]
         given = {of.get_id(): literal for of, literal in zip(expressions, assumptions, strict=True)}
-        answer = self._check(expressions, FIRST_MS)
+        answer = self._check(expressions, FIRST_RESOURCES)
         if answer is None:
             core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
             if core is not None:
                 self._core = [literal for literal in assumptions if literal in core]
                 return False
-            answer = self._check(expressions, _FOREVER_MS)
+            answer = self._check(expressions)
         if answer is False:
             self._core = [given[part.get_id()] for part in self._solver.unsat_core()]
         if answer:
@@ -293,15 +317,20 @@ class SmtSolver:
         self._bools, self._raw, self._negated = [None], [None], [None]
         self._model = self._solver = self._arithmetic = self._context = None
 
-    def _check(self, expressions: list[Any], limit_ms: int) -> bool | None:
-        if self.deadline is not None:
-            left = int(1000 * (self.deadline - time.monotonic()))
-            if left <= 0:
-                return None
-            limit_ms = min(limit_ms, left)
+    def _check(self, expressions: list[Any], resources: int | None = None) -> bool | None:
+        limit_ms = _FOREVER_MS if self.deadline is None else int(1000 * (self.deadline - time.monotonic()))
+        if self.work is not None:
+            left = int(self.work.left / RESOURCE_WORK)
+            resources = left if resources is None else min(resources, left)
+        if limit_ms <= 0 or (resources is not None and resources <= 0):
+            return None
         look_at_memory()
-        self._solver.set("timeout", limit_ms)
+        self._solver.set("timeout", min(limit_ms, _FOREVER_MS))
+        self._solver.set("rlimit", min(resources or 0, _MOST_RESOURCES))
         answer = self._solver.check(*expressions)
+        if self.work is not None:
+            before, self._resources = self._resources, self._solver.statistics().get_key_value("rlimit count")
+            self.work.left -= int(RESOURCE_WORK * (self._resources - before))
         return None if answer == self._z3.unknown else answer == self._z3.sat
 
     def _rational(self, expressions: list[Any]) -> bool:
@@ -317,7 +346,7 @@ class SmtSolver:
                     continue
                 for digits in (2, 6, 20):
                     attempt = [*pinned, of == value.approx(digits)]
-                    if self._check([*expressions, *attempt], FIRST_MS):
+                    if self._check([*expressions, *attempt], RATIONAL_RESOURCES):
                         pinned, self._model = attempt, self._solver.model()
                         break
                 else:

@@ -25,13 +25,15 @@ from itertools import combinations, islice, permutations, product
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import Limited, LimitReached, WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.moments import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
 from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, LiftedLiteral, Situation
 
 COUNTED = -1
 MAX_CANDIDATES = 3000
+MAX_CHECKS = 50_000
+"""Checks of a candidate against an effect: about two seconds."""
 MAX_ATOMS = 10
 MAX_PARAMETERS = 4
 MAX_COUNTED = 2
@@ -64,7 +66,7 @@ def infer(
 
     ``about``: start from these predicates (by number) only. Derived predicates and those of timed literals are in no
     group. ``lenient_types``: the objects of steps may be of any type. The work is bounded by ``MAX_CANDIDATES``
-    candidates, each checked against all actions that add its predicates.
+    candidates, each checked against all actions that add its predicates, and by ``MAX_CHECKS`` of these checks.
     """
     try:
         search = _Search(task, deadline, lenient_types)
@@ -202,6 +204,7 @@ class _Proofs:
     def __init__(self, task: Task, deadline: float | None, lenient: bool) -> None:
         self.task = task
         self.deadline = deadline
+        self.work = WorkBudget(MAX_CHECKS)
         self.lenient = lenient
         self.domains = Domains(task)
         self._indexes: tuple[dict[int, list[LiftedChange]], dict[int, list[LiftedChange]]] = {}, {}
@@ -216,7 +219,7 @@ class _Proofs:
 
     def _index(self) -> None:
         for action in self.task.actions.values():
-            self._on_time()
+            self._within_limits()
             for snap in (action.start, action.end):
                 if snap is None:
                     continue
@@ -244,7 +247,8 @@ class _Proofs:
         """All that a moment deletes, or adds: predicate and arguments."""
         return [(predicate, change.arguments) for predicate, change in self.within(moment, deleted)]
 
-    def _on_time(self) -> None:
+    def _within_limits(self) -> None:
+        self.work.spend()
         if self.deadline is not None and monotonic() > self.deadline:
             raise LimitReached(Limited.TIME)
 
@@ -255,7 +259,7 @@ class _Proofs:
         for atom in atoms:
             for change in self.changes(atom.predicate, True):
                 for other in atoms:
-                    self._on_time()
+                    self._within_limits()
                     found = self._stays(atoms, atom, change, other) or self._comes(atoms, atom, change, other)
                     if found is not None:
                         return found
@@ -332,7 +336,7 @@ class _Proofs:
         """Additions that may happen where no instance is true."""
         for atom in atoms:
             for change in self.changes(atom.predicate, True):
-                self._on_time()
+                self._within_limits()
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, None)
                 for other in atoms:
@@ -348,7 +352,7 @@ class _Proofs:
         """Deletions of the one true instance after which none may be true."""
         for atom in atoms:
             for change in self.changes(atom.predicate, False):
-                self._on_time()
+                self._within_limits()
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, _law(atoms, bound))
                 before.assume(LiftedLiteral(True, atom.predicate, change.arguments))

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.limits import LimitReached, WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
@@ -35,8 +35,8 @@ from plansafe.verifier.symbolic.worlds.model import Verdict
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
 """Worlds of which all orders are looked at."""
-STRAIGHTENING_S = 0.5
-"""Time spent for the sake of orders that are easy to read."""
+MAX_STRAIGHTENED = 50_000
+"""Steps that are replayed for the sake of orders that are easy to read."""
 MAX_OUTCOMES = 1_000
 """Orders of worlds that are replayed to know what becomes of each rule, where no circuit says."""
 MAX_FAILING = 3
@@ -176,24 +176,25 @@ class OrderJudge:
 
     def _straighten(self) -> None:
         """Bring the orders in which something fails nearer to that of the plan's text, which is easier to read."""
-        until = monotonic() + STRAIGHTENING_S
+        work = WorkBudget(MAX_STRAIGHTENED)
         for order in dict.fromkeys([seen[False].order for seen in self.seen if False in seen]):
             about = [which for which, seen in enumerate(self.seen) if False in seen and seen[False].order == order]
-            found = self._straightened(list(order), about, until)
+            found = self._straightened(list(order), about, work)
             for which in about:
                 self.seen[which][False] = Completion(frozenset(), {}, {}, tuple(found))
 
-    def _straightened(self, order: list[int], about: list[int], until: float) -> list[int]:
+    def _straightened(self, order: list[int], about: list[int], work: WorkBudget) -> list[int]:
         """As many steps as possible where the text has them: runs of them, from the first step on, in which all fails.
 
         A run doubles as long as that goes well, so there are few replays where the order differs in few places.
         """
         place, run = 0, 1
-        while place < len(order) and monotonic() < until:
+        while place < len(order) and work.left > 0:
             wanted = self.order.extension([1 << step for step in order[:place]])
             assert wanted is not None
             ahead = list(wanted[place : place + run])
             moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
+            work.left -= len(order)
             if moved != order:
                 judged = replayed(self.engine, self.steps, moved, self.question, self.deadline)
                 if any([judged[which] is not False for which in about]):

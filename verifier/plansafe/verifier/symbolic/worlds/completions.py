@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
@@ -22,6 +23,9 @@ from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_fo
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open
 from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
+
+QUESTION_WORK, GATE_WORK = 400, 1
+"""Units of a :class:`WorkBudget` for a question to a solver, and for each gate that it reaches."""
 
 OpenValues = dict[Open, bool | Number]
 """The values of what is open and matters."""
@@ -35,18 +39,27 @@ class Completions:
     determine whether a completion is good. Building is linear in what literals reach; each search asks NP questions,
     one more for every outcome met.
 
+    ``work`` bounds all searches together: each costs the gates that it reaches, and what its solver takes.
+
     :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
     """
 
-    def __init__(self, decision: Decision, engine: str = "auto", deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        decision: Decision,
+        engine: str = "auto",
+        deadline: float | None = None,
+        work: WorkBudget | None = None,
+    ) -> None:
         circuit = decision.circuit
         self.circuit = circuit
         self.safe = circuit.both(decision.outcomes_allowed, decision.good)
         self.good = circuit.either(decision.outcomes_allowed ^ 1, decision.good)
-        self._engine, self._deadline = engine, deadline
+        self._engine, self._deadline, self._work = engine, deadline, work
         near = reach(circuit, [self.good, self.safe])
         self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
         far = reach(circuit, [self.allowed])
+        self._size = len(near.nodes) + len(far.nodes)
         facts, numbers = set(decision.facts), set(decision.numbers)
         self.near: list[Open] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
         self.far: list[Open] = [
@@ -168,7 +181,8 @@ class Completions:
     def finder(self) -> Solver:
         """Knows what is allowed, and what is good for the outcomes met so far."""
         if self._finder is None:
-            self._finder = solver_for(self.circuit, [self.allowed, self.good], self._engine, self._deadline)
+            roots = [self.allowed, self.good]
+            self._finder = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
             self._finder.require(self.allowed)
         return self._finder
 
@@ -176,7 +190,8 @@ class Completions:
     def judge(self) -> Solver:
         """The solver that knows the verdict in every completion; made at first use."""
         if self._judge is None:
-            self._judge = solver_for(self.circuit, [self.allowed, self.good, self.safe], self._engine, self._deadline)
+            roots = [self.allowed, self.good, self.safe]
+            self._judge = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
         return self._judge
 
     def _refuted(self, model: Model) -> bool:
@@ -199,10 +214,16 @@ class Completions:
         self.finder.require(good)
 
     def _ask(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
-        answer = None if self._late() else solver.solve(assumptions)
+        if self._work is not None:
+            self._work.left -= QUESTION_WORK + GATE_WORK * self._size
+        answer = None if self._late() or self._spent() else solver.solve(assumptions)
         if answer is None:
-            raise GaveUp("time ran out" if self._late() else f"{solver.name} could not decide")
+            late = "time ran out" if self._late() else f"{solver.name} could not decide"
+            raise GaveUp("the search grew too large" if self._spent() else late)
         return answer
+
+    def _spent(self) -> bool:
+        return self._work is not None and self._work.left <= 0
 
     def _late(self) -> bool:
         return self._deadline is not None and time.monotonic() > self._deadline

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.reporting.worlds import Completion, ShownValue
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
@@ -15,8 +15,8 @@ from plansafe.verifier.symbolic.worlds.question import question
 
 MOST_ASKED = 20
 """Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
-PATIENCE_S = 0.5
-"""How long a cause and a question are looked for, where no time limit says otherwise."""
+MAX_WORK = 1_000_000
+"""The work budget for a cause and a question: about a second."""
 
 
 class Reasons(NamedTuple):
@@ -32,13 +32,11 @@ def reasons(
     encoding: Encoding, task: Task, engine: str, deadline: float | None, world: Completion | None, wanted: bool = True
 ) -> Reasons:
     """A minimal cause, taken from a bad world, and (where ``wanted``) a question."""
-    until = monotonic() + PATIENCE_S
-    until = until if deadline is None else min(until, deadline)
     decision = decision_of(encoding)
-    completions = Completions(decision, engine, until)
+    completions = Completions(decision, engine, deadline, WorkBudget(MAX_WORK))
     try:
-        cause = minimal_cause(decision, engine, until, world=world, completions=completions)
-        asked = question(decision, engine, until, completions=completions, most=MOST_ASKED) if wanted else None
+        cause = minimal_cause(decision, world=world, completions=completions)
+        asked = question(decision, completions=completions, most=MOST_ASKED) if wanted else None
     finally:
         completions.close()
     said = None if cause.values is None else _partial(task, cause.values)
