@@ -169,6 +169,8 @@ class _Generator:
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect: a literal, change, condition or quantifier."""
+        if depth and self.random.random() < 0.1:
+            return self.named_objects(scope, depth)
         roll = self.random.random()
         if depth and roll < 0.15:
             return ("when", self.in_domain.formula(1, scope), self.effect(scope, depth - 1))
@@ -180,6 +182,19 @@ class _Generator:
             return (verb, self.in_domain.fluent(scope), self.in_domain.number(scope))
         atom = self.in_domain.atom(scope, self.in_domain.basic)
         return ("not", atom) if self.random.random() < 0.5 else atom
+
+    def named_objects(self, scope: Scope, depth: int) -> Sexp:
+        """An effect on the objects that a condition names; the outcomes of a ``oneof`` below ``forall`` become such."""
+        random, kind = self.random, self.random.choice(("object", "thing", "cup"))
+        inner = {**scope, "?z": kind}
+        terms = [*scope, *self.in_domain.objects] or ["?z"]
+        condition: Sexp = ("or", *[("=", "?z", random.choice(terms)) for _ in range(random.choice((1, 2, 2, 3)))])
+        if random.random() < 0.2:
+            condition = ("not", condition)
+        if random.random() < 0.3:
+            condition = ("and", condition, self.in_domain.formula(0, inner))
+        effects = [("when", condition, self.effect(inner, depth - 1)) for _ in range(random.choice((1, 1, 2)))]
+        return ("forall", ("?z", "-", kind), effects[0] if len(effects) == 1 else ("and", *effects))
 
     def initial(self) -> list[Sexp]:
         """Facts, some numbers, and in timed cases timed literals."""

@@ -273,6 +273,8 @@ class _WorldsGenerator(_Generator):
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect as elsewhere, with outcomes among them."""
+        if depth and self.random.random() < self.outcomes / 2:
+            return self.each_chooses(scope)
         if depth and self.random.random() < self.outcomes:
             count = self.random.choice((2, 2, 2, 3))
             alternatives: list[Sexp] = [self.effect(scope, depth - 1) for _ in range(count)]
@@ -280,6 +282,30 @@ class _WorldsGenerator(_Generator):
                 alternatives[self.random.randrange(count)] = ("and",)
             return ("oneof", *alternatives)
         return super().effect(scope, depth)
+
+    def each_chooses(self, scope: Scope) -> Sexp:
+        """A ``oneof`` below ``forall``: each of several objects chooses among alternatives that overlap."""
+        random = self.random
+        variables = {
+            v: random.choice(("object", "thing", "cup", "cup")) for v in ("?z", "?w")[: random.choice((1, 1, 1, 2))]
+        }
+        inner = {**scope, **variables}
+        pool = [super(_WorldsGenerator, self).effect(inner, 0) for _ in range(random.choice((2, 3, 3)))]
+        alternatives: list[Sexp] = []
+        for _ in range(random.choice((2, 2, 2, 3))):
+            alternative: Sexp = ("and", *random.sample(pool, random.randint(1, len(pool))))
+            roll = random.random()
+            if roll < 0.15:
+                alternative = ("when", self.in_domain.formula(1, inner), alternative)
+            elif roll < 0.25:
+                alternative = ("oneof", alternative, random.choice(pool))
+            alternatives.append(alternative if roll < 0.9 else ("and",))
+        chosen: Sexp = ("oneof", *alternatives)
+        if random.random() < 0.3:
+            chosen = ("and", chosen, random.choice(pool))
+        if random.random() < 0.4:
+            chosen = ("when", self.in_domain.formula(random.choice((0, 1)), inner), chosen)
+        return ("forall", tuple(word for v, kind in variables.items() for word in (v, "-", kind)), chosen)
 
     def width(self, effect: Sexp) -> int:
         """At most how many outcomes an effect has, those counted once that differ in choices asked for."""
@@ -290,8 +316,10 @@ class _WorldsGenerator(_Generator):
                 return prod(self.width(part) for part in parts)
             case ("when", _, inside):
                 return self.width(inside)
-            case ("forall", (_, _, str(kind)), inside):
-                return self.width(inside) ** sum(own in SUBTYPES[kind] for own in self.objects.values())
+            case ("forall", (*typed,), inside):
+                kinds = [str(kind) for kind in typed[2::3]]
+                bindings = prod(sum(own in SUBTYPES[kind] for own in self.objects.values()) for kind in kinds)
+                return self.width(inside) ** bindings
         return 1
 
     # -- plans --------------------------------------------------------------------------------------------------------
