@@ -98,6 +98,9 @@ class _Generator:
             for verb, effect in effects:
                 out.append((":action", f"{verb}-{name}", ":parameters", declared[1:], ":effect", effect))
                 self.declare(f"{verb}-{name}", heads(declared))
+        if self.random.random() < 0.4:
+            out.append((":action", "set-some", ":parameters", (), ":effect", self.named_objects({})))
+            self.declare("set-some", [])
         if self.style.numeric:
             for verb in ("assign", "increase", "decrease", "scale-down"):
                 amount = self.random.choice(("0", "1", "2", "0.5")) if verb != "scale-down" else "2"
@@ -170,7 +173,7 @@ class _Generator:
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect: a literal, change, condition or quantifier."""
         if depth and self.random.random() < 0.1:
-            return self.named_objects(scope, depth)
+            return self.named_objects(scope)
         roll = self.random.random()
         if depth and roll < 0.15:
             return ("when", self.in_domain.formula(1, scope), self.effect(scope, depth - 1))
@@ -183,7 +186,7 @@ class _Generator:
         atom = self.in_domain.atom(scope, self.in_domain.basic)
         return ("not", atom) if self.random.random() < 0.5 else atom
 
-    def named_objects(self, scope: Scope, depth: int) -> Sexp:
+    def named_objects(self, scope: Scope) -> Sexp:
         """An effect on the objects that a condition names; the outcomes of a ``oneof`` below ``forall`` become such."""
         random, kind = self.random, self.random.choice(("object", "thing", "cup"))
         inner = {**scope, "?z": kind}
@@ -193,7 +196,7 @@ class _Generator:
             condition = ("not", condition)
         if random.random() < 0.3:
             condition = ("and", condition, self.in_domain.formula(0, inner))
-        effects = [("when", condition, self.effect(inner, depth - 1)) for _ in range(random.choice((1, 1, 2)))]
+        effects = [("when", condition, self.effect({"?z": kind}, 0)) for _ in range(random.choice((1, 1, 2)))]
         return ("forall", ("?z", "-", kind), effects[0] if len(effects) == 1 else ("and", *effects))
 
     def initial(self) -> list[Sexp]:

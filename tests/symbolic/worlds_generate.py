@@ -260,6 +260,9 @@ class _WorldsGenerator(_Generator):
         """Some of the actions that set and clear: what plans may use beside the others."""
         every = self.free_actions()
         kept = self.random.sample(every, min(len(every), self.random.randint(2, 5)))
+        if self.outcomes and self.random.random() < 0.5:
+            kept.append((":action", "each-chooses", ":parameters", (), ":effect", self.each_chooses({})))
+            self.declare("each-chooses", [])
         names = {str(structure[1]) for structure in kept}
         for formulas in (self.formulas, self.in_domain):
             formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
@@ -287,10 +290,11 @@ class _WorldsGenerator(_Generator):
         """A ``oneof`` below ``forall``: each of several objects chooses among alternatives that overlap."""
         random = self.random
         variables = {
-            v: random.choice(("object", "thing", "cup", "cup")) for v in ("?z", "?w")[: random.choice((1, 1, 1, 2))]
+            v: random.choice(("object", "thing", "cup", "cup"))
+            for v in ("?each", "?other")[: random.choice((1, 1, 1, 2))]
         }
         inner = {**scope, **variables}
-        pool = [super(_WorldsGenerator, self).effect(inner, 0) for _ in range(random.choice((2, 3, 3)))]
+        pool = [super(_WorldsGenerator, self).effect(variables, 0) for _ in range(random.choice((2, 3, 3)))]
         alternatives: list[Sexp] = []
         for _ in range(random.choice((2, 2, 2, 3))):
             alternative: Sexp = ("and", *random.sample(pool, random.randint(1, len(pool))))
@@ -363,7 +367,8 @@ class _WorldsGenerator(_Generator):
     def step(self) -> Step | None:
         """An action with objects, those with preconditions more often."""
         names = [*self.formulas.actions]
-        name = self.random.choice(names + 2 * [name for name in names if "-" not in name])
+        several = [name for name in names if "?each" in write(self.choices[name])]
+        name = self.random.choice(names + 2 * [name for name in names if "-" not in name] + 6 * several)
         objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
         return None if None in objects else Step((name, *[o for o in objects if o is not None]))
 
