@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
 
+from bench.worlds import run  # noqa: E402
 from bench.worlds.outcomes import pouring  # noqa: E402
 from worlds_brute import brute  # noqa: E402
 from worlds_case import WorldsCase  # noqa: E402
@@ -70,6 +71,21 @@ def test_smallest_spills_of_the_benchmark(safe: bool) -> None:
     case = WorldsCase(small.domain, small.problem, (small.rules,), small.plan)
     assert brute(case).headline == small.expected.headline
     assert differences(case) == []
+
+
+def test_the_benchmark_fails_where_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring(2, 3, 4, spills=True, safe=safe)})
+    monkeypatch.setattr(run.Bench, "ours", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
+    monkeypatch.setattr(run.Bench, "naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline))
+    monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "naive", "--output", str(tmp_path / "w.json")])
+    assert run.main() == 1
+
+
+def test_the_benchmark_compares_what_grows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(run.Bench, "ours", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected)))
+    monkeypatch.setattr(run.Bench, "naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
+    monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "growth", "--output", str(tmp_path / "w.json")])
+    assert run.main() == 1
 
 
 def test_a_world_has_an_outcome_for_every_binding() -> None:
