@@ -76,6 +76,7 @@ fuzz: setup
 	$(BIN)/python tests/fuzz/run.py
 	$(BIN)/python tests/fuzz/answers.py
 	$(BIN)/python tests/property/run.py --count 20000
+	$(BIN)/python tests/symbolic/run_worlds.py --count 1000 --reports 1
 	$(BIN)/python tests/property/walks.py
 	$(BIN)/python tests/repair/run.py --count 540
 	$(BIN)/python tests/diagnose/tiny_tasks.py

@@ -185,6 +185,11 @@ class Bench:
             if timed.beyond:
                 break
             found[n] = timed.cpu
+            if measure == self.naive and timed.answer != task.expected.headline:
+                self.agreements.append(
+                    {"name": f"{name}-{n}", "ours": str(task.expected), "naive": timed.answer, "same": "no"}
+                )
+                print(f"growth    {name}-{n}: {timed.answer}, should be {task.expected.headline}: NOT THE SAME")
         net = [(n, cpu - start) for n, cpu in found.items() if cpu is not None and cpu - start > 0.05]
         exponent = fitted_exponent(net) if len(net) > 1 else None
         self.growth.append(Growth(name, tuple(found), tuple(found.values()), exponent))

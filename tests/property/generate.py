@@ -98,6 +98,9 @@ class _Generator:
             for verb, effect in effects:
                 out.append((":action", f"{verb}-{name}", ":parameters", declared[1:], ":effect", effect))
                 self.declare(f"{verb}-{name}", heads(declared))
+        if self.random.random() < 0.4:
+            out.append((":action", "set-some", ":parameters", (), ":effect", self.named_objects({})))
+            self.declare("set-some", [])
         if self.style.numeric:
             for verb in ("assign", "increase", "decrease", "scale-down"):
                 amount = self.random.choice(("0", "1", "2", "0.5")) if verb != "scale-down" else "2"
@@ -174,6 +177,8 @@ class _Generator:
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect: a literal, change, condition or quantifier."""
+        if depth and self.random.random() < 0.1:
+            return self.named_objects(scope)
         roll = self.random.random()
         if depth and roll < 0.15:
             return ("when", self.in_domain.formula(1, scope), self.effect(scope, depth - 1))
@@ -185,6 +190,19 @@ class _Generator:
             return (verb, self.in_domain.fluent(scope), self.in_domain.number(scope))
         atom = self.in_domain.atom(scope, self.in_domain.basic)
         return ("not", atom) if self.random.random() < 0.5 else atom
+
+    def named_objects(self, scope: Scope) -> Sexp:
+        """An effect on the objects that a condition names; the outcomes of a ``oneof`` below ``forall`` become such."""
+        random, kind = self.random, self.random.choice(("object", "thing", "cup"))
+        inner = {**scope, "?z": kind}
+        terms = [*scope, *self.in_domain.objects] or ["?z"]
+        condition: Sexp = ("or", *[("=", "?z", random.choice(terms)) for _ in range(random.choice((1, 2, 2, 3)))])
+        if random.random() < 0.2:
+            condition = ("not", condition)
+        if random.random() < 0.3:
+            condition = ("and", condition, self.in_domain.formula(0, inner))
+        effects = [("when", condition, self.effect({"?z": kind}, 0)) for _ in range(random.choice((1, 1, 2)))]
+        return ("forall", ("?z", "-", kind), effects[0] if len(effects) == 1 else ("and", *effects))
 
     def initial(self) -> list[Sexp]:
         """Facts, some numbers, and in timed cases timed literals."""

@@ -16,6 +16,11 @@ def timed_case(seed: int, number: int) -> WorldsCase:
     case, plan = found.case, found.plans[0].steps
     if random.random() < 0.3:
         case = case._replace(structures=tuple(_choosing(random, structure) for structure in case.structures))
+    elif random.random() < 0.3:
+        structures = list(case.structures)
+        place = random.choice([n for n, s in enumerate(structures) if s[0] in (":action", ":durative-action")])
+        structures[place] = _each_chooses(random, structures[place])
+        case = case._replace(structures=tuple(structures))
     if random.random() < 0.2:
         case = case._replace(constraints=tuple(("preference", f"soft-{i}", c) for i, c in enumerate(case.constraints)))
     case = case._replace(init=_opened(random, case))
@@ -30,6 +35,19 @@ def _choosing(random: Random, structure: Sexp) -> Sexp:
     parts = list(structure)
     place = parts.index(":effect") + 1
     parts[place] = ("oneof", parts[place], ("and",))
+    return tuple(parts)
+
+
+def _each_chooses(random: Random, structure: Sexp) -> Sexp:
+    """An action whose effect also chooses for each cup, among alternatives that overlap."""
+    parts = list(structure)
+    pool: list[Sexp] = [("p", "?z"), ("q", "?z"), ("not", ("p", "?z")), ("n",)]
+    alternatives = [("and", *random.sample(pool[:3], random.choice((1, 2)))), ("and", *random.sample(pool, 2))]
+    chosen: Sexp = ("forall", ("?z", "-", "cup"), ("oneof", *alternatives))
+    if structure[0] == ":durative-action":
+        chosen = ("at", random.choice(("start", "end")), chosen)
+    place = parts.index(":effect") + 1
+    parts[place] = ("and", parts[place], chosen)
     return tuple(parts)
 
 

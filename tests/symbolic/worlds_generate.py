@@ -260,6 +260,9 @@ class _WorldsGenerator(_Generator):
         """Some of the actions that set and clear: what plans may use beside the others."""
         every = self.free_actions()
         kept = self.random.sample(every, min(len(every), self.random.randint(2, 5)))
+        if self.outcomes and self.random.random() < 0.5:
+            kept.append((":action", "each-chooses", ":parameters", (), ":effect", self.each_chooses({})))
+            self.declare("each-chooses", [])
         names = {str(structure[1]) for structure in kept}
         for formulas in (self.formulas, self.in_domain):
             formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
@@ -273,6 +276,8 @@ class _WorldsGenerator(_Generator):
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect as elsewhere, with outcomes among them."""
+        if depth and self.random.random() < self.outcomes / 2:
+            return self.each_chooses(scope)
         if depth and self.random.random() < self.outcomes:
             count = self.random.choice((2, 2, 2, 3))
             alternatives: list[Sexp] = [self.effect(scope, depth - 1) for _ in range(count)]
@@ -280,6 +285,31 @@ class _WorldsGenerator(_Generator):
                 alternatives[self.random.randrange(count)] = ("and",)
             return ("oneof", *alternatives)
         return super().effect(scope, depth)
+
+    def each_chooses(self, scope: Scope) -> Sexp:
+        """A ``oneof`` below ``forall``: each of several objects chooses among alternatives that overlap."""
+        random = self.random
+        variables = {
+            v: random.choice(("object", "thing", "cup", "cup"))
+            for v in ("?each", "?other")[: random.choice((1, 1, 1, 2))]
+        }
+        inner = {**scope, **variables}
+        pool = [super(_WorldsGenerator, self).effect(variables, 0) for _ in range(random.choice((2, 3, 3)))]
+        alternatives: list[Sexp] = []
+        for _ in range(random.choice((2, 2, 2, 3))):
+            alternative: Sexp = ("and", *random.sample(pool, random.randint(1, len(pool))))
+            roll = random.random()
+            if roll < 0.15:
+                alternative = ("when", self.in_domain.formula(1, inner), alternative)
+            elif roll < 0.25:
+                alternative = ("oneof", alternative, random.choice(pool))
+            alternatives.append(alternative if roll < 0.9 else ("and",))
+        chosen: Sexp = ("oneof", *alternatives)
+        if random.random() < 0.3:
+            chosen = ("and", chosen, random.choice(pool))
+        if random.random() < 0.4:
+            chosen = ("when", self.in_domain.formula(random.choice((0, 1)), inner), chosen)
+        return ("forall", tuple(word for v, kind in variables.items() for word in (v, "-", kind)), chosen)
 
     def width(self, effect: Sexp) -> int:
         """At most how many outcomes an effect has, those counted once that differ in choices asked for."""
@@ -290,8 +320,10 @@ class _WorldsGenerator(_Generator):
                 return prod(self.width(part) for part in parts)
             case ("when", _, inside):
                 return self.width(inside)
-            case ("forall", (_, _, str(kind)), inside):
-                return self.width(inside) ** sum(own in SUBTYPES[kind] for own in self.objects.values())
+            case ("forall", (*typed,), inside):
+                kinds = [str(kind) for kind in typed[2::3]]
+                bindings = prod(sum(own in SUBTYPES[kind] for own in self.objects.values()) for kind in kinds)
+                return self.width(inside) ** bindings
         return 1
 
     # -- plans --------------------------------------------------------------------------------------------------------
@@ -335,7 +367,8 @@ class _WorldsGenerator(_Generator):
     def step(self) -> Step | None:
         """An action with objects, those with preconditions more often."""
         names = [*self.formulas.actions]
-        name = self.random.choice(names + 2 * [name for name in names if "-" not in name])
+        several = [name for name in names if "?each" in write(self.choices[name])]
+        name = self.random.choice(names + 2 * [name for name in names if "-" not in name] + 6 * several)
         objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
         return None if None in objects else Step((name, *[o for o in objects if o is not None]))
 

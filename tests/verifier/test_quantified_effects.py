@@ -6,7 +6,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.reporting.report import Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 OBJECTS = " ".join([f"t{i}" for i in range(30)])
 
@@ -37,11 +37,31 @@ def run(effect: str, goal: str, plan: str = "(act t1)", condition: str = "(and)"
         ),
         ("(when (not (p t9)) (forall (?y - place) (when (p ?y) (not (p ?y)))))", "(not (p home))"),
         ("(forall (?y - place) (when (p ?x) (q ?y ?y)))", "(q home home)"),
+        ("(forall (?y - thing) (when (or (= ?y t7) (= ?y t9)) (p ?y)))", "(and (p t7) (p t9) (not (p t8)))"),
+        (
+            "(forall (?y - thing) (and (when (= ?y t9) (p ?y)) (when (= ?y t7) (not (p ?y))) (when (= ?y t7) (p ?y))))",
+            "(and (p t7) (p t9))",
+        ),
+        (
+            "(forall (?y ?z - thing) (when (and (q ?y ?z) (or (= ?z t2) (= ?z t3))) (not (q ?y ?z))))",
+            "(and (not (q t1 t2)) (not (q t2 t3)) (q t3 home))",
+        ),
+        ("(forall (?y - place) (when (or (= ?y ?x) (= ?y t7) (= ?y home)) (q ?y ?y)))", "(and (q home home) (p t1))"),
     ],
 )
 def test_bindings_are_those_of_the_definition(effect: str, goal: str) -> None:
     report = run(effect, goal)
     assert (report.executable, report.goal) == (Worlds.ALL, Worlds.ALL), report.findings
+
+
+def test_objects_named_by_a_condition_are_all_changed_before_a_rule_is_judged() -> None:
+    domain = """(define (domain d) (:types thing) (:constants cup plate - thing) (:predicates (wet ?x - thing))
+      (:action spill :effect (forall (?x - thing) (when (or (= ?x cup) (= ?x plate)) (wet ?x)))))"""
+    rules = [Source("rules", "(define (safety s) (:process dry :forbid (wet plate)))")]
+    task = Source("d", domain), Source("p", "(define (problem s) (:domain d) (:init) (:goal ()))")
+    for engine in ("auto", "sat"):
+        report = Checker(*task, rules, Options(engine=engine)).check(Source("plan", "(spill)"))
+        assert report.headline is Headline.UNSAFE, (engine, report.diagnostics)
 
 
 def test_a_failed_step_that_is_forced_changes_the_same() -> None:

@@ -429,9 +429,9 @@ class Join:
                     others = [other for other in rest if other is not literal]
                     value_text = str(value) if value >= 0 else f"x{-1 - value}"
                     body = self._emit(others, bound | {slot}, outputs, inner, loops)
-                    return [
-                        f"x{slot} = {value_text}",
-                        f"if x{slot} in {emitter.members(self.domains[slot])}:",
+                    return [  # the assignment is inside: blocks with one head may be merged (`_gathered`)
+                        f"if {value_text} in {emitter.members(self.domains[slot])}:",
+                        f" x{slot} = {value_text}",
                         *_indent(body),
                     ]
         if loops >= MAX_LOOPS:

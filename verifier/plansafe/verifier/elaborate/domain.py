@@ -417,7 +417,8 @@ class Actions:
         conditions: Conditions,
     ) -> model.Action:
         if ":vars" in fields:
-            return model.Action(name, parameters, self._with_locals(fields, conditions), None, (), (), (), node)
+            snap, choices = self._with_locals(fields, conditions)
+            return model.Action(name, parameters, snap, None, (), (), (), node, choices)
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
@@ -429,10 +430,13 @@ class Actions:
         if ":effect" in fields:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         snap = Snap(condition, effects.result())
-        return model.Action(name, parameters, snap, None, (), (), preferences, node)
+        return model.Action(name, parameters, snap, None, (), (), preferences, node, tuple(effects.choices))
 
-    def _with_locals(self, fields: dict[str, At], conditions: Conditions) -> Snap:
-        """An action with ``:vars``: its precondition binds them, and they must be clear where the effect names them."""
+    def _with_locals(self, fields: dict[str, At], conditions: Conditions) -> tuple[Snap, tuple[int, ...]]:
+        """An action with ``:vars``: its precondition binds them, and they must be clear where the effect names them.
+
+        Also returns the number of alternatives of each ``oneof``.
+        """
         context, scope = self.context, conditions.scope
         help = "make them parameters"
         context.dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
@@ -447,7 +451,7 @@ class Actions:
 
         variables, formula = choice()
         if context.errors > errors:
-            return Snap((), ())
+            return Snap((), ()), ()
         told = len(context.diagnostics)
         named = tokens(value_of(fields[":effect"])) if ":effect" in fields else frozenset()
         condition = [Quantified(False, tuple(variables.values()), formula)]
@@ -467,7 +471,7 @@ class Actions:
         if ":effect" in fields:
             effects.read(value_of(fields[":effect"]), fields[":effect"], around)
         scope.restore(mark)
-        return Snap(tuple(condition), effects.result())
+        return Snap(tuple(condition), effects.result()), tuple(effects.choices)
 
     def _durative(
         self,
@@ -499,7 +503,8 @@ class Actions:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         start = Snap(tuple(timed["start"]), effects.result("start"))
         end = Snap(tuple(timed["end"]), effects.result("end"))
-        return model.Action(name, parameters, start, end, tuple(timed["all"]), tuple(durations), preferences, node)
+        over_all, choices = tuple(timed["all"]), tuple(effects.choices)
+        return model.Action(name, parameters, start, end, over_all, tuple(durations), preferences, node, choices)
 
     def _timed_condition(
         self,

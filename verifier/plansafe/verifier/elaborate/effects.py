@@ -61,7 +61,8 @@ class Effects:
         self.derived = derived
         self.durative = durative
         self.groups: dict[str, list[_Group]] = {"start": [], "end": []}
-        self.choices = 0
+        self.choices: list[int] = []
+        """The number of alternatives of each ``oneof``, in the order of the text."""
 
     def read(self, node: Node, at: At, around: Around | None = None) -> None:
         """Read an effect expression, with what lies ``around`` it."""
@@ -173,7 +174,8 @@ class Effects:
 
     def _choice(self, node: list[Node], around: Around) -> None:
         count = len(node) - 1
-        number, self.choices = self.choices, self.choices + 1
+        number = len(self.choices)
+        self.choices.append(count)
         if len(around.choices) >= MAX_CHOICES:
             message = f"`oneof` nested deeper than {MAX_CHOICES}"
             self.context.error(SC.UNSUPPORTED, message, At(node, 0), "too deep")

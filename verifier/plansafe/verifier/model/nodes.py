@@ -243,7 +243,10 @@ class DurationConstraint(NamedTuple):
 
 
 class Action(NamedTuple):
-    """An action; ``end`` is ``None`` for an instantaneous one."""
+    """An action; ``end`` is ``None`` for an instantaneous one.
+
+    ``choices``: the number of alternatives of each ``oneof`` in its effect, also of one that changes nothing.
+    """
 
     name: str
     parameters: tuple[Variable, ...]
@@ -253,6 +256,7 @@ class Action(NamedTuple):
     durations: tuple[DurationConstraint, ...]
     preferences: tuple[Preference, ...]
     node: object
+    choices: tuple[int, ...] = ()
 
 
 class Axiom(NamedTuple):

@@ -182,8 +182,7 @@ def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
         return (declared.name, *task.names(task.decode(code, len(declared.types))))
 
     def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
-        key = step, number, tuple([task.object_index[name] for name in objects])
-        return world.outcomes.get(key, 0)  # what is not among them happens in no binding
+        return world.alternative(step, number, tuple([task.object_index[name] for name in objects]))
 
     facts = [named(task.predicates[predicate], code) for predicate, code in world.facts]
     numbers = {named(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}

@@ -7,19 +7,42 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number
 
 
-class Completion(NamedTuple):
-    """One world: the open facts that are true, the values of open numbers, and the alternatives that are chosen.
+class MissingOutcome(RuntimeError):
+    """A world has no outcome for a ``oneof`` of a step: an internal error."""
 
-    ``facts`` are (predicate, code), ``values`` (function, code) -> number, ``outcomes`` (step, number, objects) ->
-    alternative; choices that are not listed take their first. ``order`` lists the steps of a partially ordered plan as
-    they are taken; ``durations``: (step, duration), where the plan gives a tolerance.
+
+class Outcomes(NamedTuple):
+    """The alternative of each binding of one ``oneof``: ``usual``, except for the bindings in ``others``."""
+
+    usual: int
+    others: dict[tuple[int, ...], int]
+
+
+class Completion(NamedTuple):
+    """One world: the open facts that are true, the values of open numbers, and the outcomes of all steps.
+
+    ``facts`` are (predicate, code), ``values`` (function, code) -> number. ``outcomes`` has every ``oneof`` of every
+    step, by step (from 1) and number. ``order`` lists the steps of a partially ordered plan as they are taken;
+    ``durations``: (step, duration), where the plan gives a tolerance.
     """
 
     facts: frozenset[tuple[int, int]]
     values: dict[tuple[int, int], Number]
-    outcomes: dict[tuple[int, int, tuple[int, ...]], int]
+    outcomes: dict[tuple[int, int], Outcomes]
     order: tuple[int, ...] = ()
     durations: tuple[tuple[int, Number], ...] = ()
+
+    def outcomes_of(self, step: int, number: int) -> Outcomes:
+        """The outcomes of one ``oneof``. Raises :class:`MissingOutcome`."""
+        found = self.outcomes.get((step, number))
+        if found is None:
+            raise MissingOutcome(f"the world has no outcome of `oneof` {number} of step {step}")
+        return found
+
+    def alternative(self, step: int, number: int, objects: tuple[int, ...]) -> int:
+        """The alternative that one binding of a ``oneof`` takes. Raises :class:`MissingOutcome`."""
+        found = self.outcomes_of(step, number)
+        return found.others.get(objects, found.usual)
 
 
 class ShownValue(NamedTuple):

@@ -15,7 +15,7 @@ from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput
 def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
     """The values of some literals in a world. Linear in what they depend on.
 
-    Outcomes that the world does not list, and inputs of other kinds, count as false.
+    Inputs that stand for nothing in the world count as false.
     """
     found: dict[int, bool] = {0: False}
     numbers: dict[int, Fraction] = {}
@@ -28,7 +28,7 @@ def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> l
             case FactInput(predicate, code):
                 found[node] = (predicate, code) in world.facts
             case OutcomeInput(step, number, objects, alternative):
-                found[node] = world.outcomes.get((step, number, objects), -1) == alternative
+                found[node] = world.alternative(step, number, objects) == alternative
             case Comparison(operator, total):
                 value = _number(total, world, found, numbers)
                 found[node] = value < 0 or (value == 0 and operator != "<") if operator != "=" else value == 0

@@ -31,6 +31,7 @@ from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
 from plansafe.verifier.symbolic.worlds.model import Verdict
+from plansafe.verifier.symbolic.worlds.witness import certain_world
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -105,6 +106,7 @@ class OrderJudge:
         self.deadline = deadline
         self.question = question
         self.open = open_worlds
+        self.certain = certain_world(steps)
         self.solver = solver
         self.seen: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
@@ -158,7 +160,7 @@ class OrderJudge:
         return judged
 
     def _replay_order(self, order: tuple[int, ...]) -> OrderVerdict:
-        return self._replay(Completion(frozenset(), {}, {}, order))
+        return self._replay(self.certain._replace(order=order))
 
     def _replay_some(self) -> None:
         listed = self.order.extension()
@@ -181,7 +183,7 @@ class OrderJudge:
             about = [which for which, seen in enumerate(self.seen) if False in seen and seen[False].order == order]
             found = self._straightened(list(order), about, work)
             for which in about:
-                self.seen[which][False] = Completion(frozenset(), {}, {}, tuple(found))
+                self.seen[which][False] = self.certain._replace(order=tuple(found))
 
     def _straightened(self, order: list[int], about: list[int], work: WorkBudget) -> list[int]:
         """As many steps as possible where the text has them: runs of them, from the first step on, in which all fails.
@@ -338,6 +340,10 @@ class OrderJudge:
         """Some world that has been replayed; after :meth:`verdict`."""
         return next((world for seen in self.seen for world in seen.values()), None)
 
+    def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
+        """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
+        return self.moments is None or choice in self.moments.template.stepper.outcomes
+
     def violated_in(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
         """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
         try:
@@ -373,7 +379,7 @@ class OrderJudge:
     def outcomes(self) -> list[Outcome] | None:
         """What becomes of the plan in every order of every world; ``None`` if they are too many."""
         if self.open is None:
-            closed_worlds: Iterable[Closed | None] = [Closed(Completion(frozenset(), {}, {}), self.engine, self.steps)]
+            closed_worlds: Iterable[Closed | None] = [Closed(self.certain, self.engine, self.steps)]
         elif self.open.each is not None:
             closed_worlds = self.open.each()
         else:
@@ -447,5 +453,5 @@ class OrderJudge:
             order = self.order.extension([1 << step for step in path])
             assert order is not None
             if self._replay_order(order) != judged:
-                self._note(judged, Completion(frozenset(), {}, {}, order))
+                self._note(judged, self.certain._replace(order=order))
         return self._complete()

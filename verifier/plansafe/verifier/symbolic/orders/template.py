@@ -23,6 +23,7 @@ from plansafe.verifier.symbolic.worlds.initial import initial
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 from plansafe.verifier.symbolic.worlds.steps import Steps
+from plansafe.verifier.symbolic.worlds.witness import statements
 
 Fact = tuple[int, int]
 """(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""
@@ -87,6 +88,7 @@ class Template:
         self.state = openings.start.copy()
         self.size = len(self.task.predicates)
         self.stepper = Steps(openings.evaluation)
+        self.statements = statements(steps)
         self.open_values: list[Fact] = [
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)

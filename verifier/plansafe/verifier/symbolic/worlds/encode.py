@@ -24,6 +24,7 @@ from plansafe.verifier.symbolic.worlds.staterules import Changed, Dispatch, Foun
 from plansafe.verifier.symbolic.worlds.steps import Steps
 from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule
 from plansafe.verifier.symbolic.worlds.trace import Letter, Replay, SymbolicTrace, ends, follow
+from plansafe.verifier.symbolic.worlds.witness import statements
 
 
 class _Watch(NamedTuple):
@@ -95,6 +96,7 @@ def encode(
         start.open_facts,
         len(start.open_values),
         stepper.outcomes,
+        statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
         finite_numbers(task),

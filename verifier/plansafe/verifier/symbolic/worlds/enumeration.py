@@ -19,7 +19,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.reporting.worlds import Completion, Outcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
 from plansafe.verifier.symbolic.worlds.derived import Derived
@@ -28,6 +28,7 @@ from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
 from plansafe.verifier.symbolic.worlds.model import FactInput, Verdict
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
+from plansafe.verifier.symbolic.worlds.witness import Statement, statements, total_outcomes
 
 MAX_WORLDS = 5_000
 Values = tuple[Worlds, Worlds, Worlds]
@@ -55,6 +56,7 @@ class Openness:
             if isinstance(key, FactInput) and (key.predicate in seen)
         ]
         self.choices = list(_choices(compiled, read))
+        self.statements = statements(read.steps)
 
     @property
     def is_open(self) -> bool:
@@ -96,10 +98,11 @@ class Openness:
         assert isinstance(key, FactInput)
         return key.predicate, key.code
 
-    def outcomes(self) -> Iterator[dict[tuple[int, int, tuple[int, ...]], int]]:
+    def outcomes(self) -> Iterator[dict[Statement, Outcomes]]:
         """Every combination of outcomes."""
+        keys = [key for key, _ in self.choices]
         for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):
-            yield {key: value for (key, _), value in zip(self.choices, chosen, strict=True)}
+            yield total_outcomes(self.statements, dict(zip(keys, chosen, strict=True)))
 
 
 def judge_each(

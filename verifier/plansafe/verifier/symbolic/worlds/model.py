@@ -61,13 +61,14 @@ class InstanceLiteral(NamedTuple):
 class Encoding(NamedTuple):
     """A plan as circuits: each literal says in which worlds something is so.
 
-    ``allowed``: the world exists. ``executable``, ``goal``; ``violated``: some hard rule is violated; ``undecided``:
-    some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule has an instance where
-    all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``, ``open_numbers``,
-    ``outcomes``: how much is left open. ``limits`` say why the trace is not known: then nothing is; ``skipped``: why a
-    rule is undecided in every world. ``finite``: open numbers that have one of some values, with these. Of single
-    rules: ``violations`` are those of hard ones, ``soft`` those of preferences, ``undecided_at`` where either are
-    undecided; ``given_up``: rules (by number) of which nothing is known.
+    ``allowed``: the world exists. ``executable``, ``goal``; ``violated``: some hard rule is violated;
+    ``undecided``: some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule
+    has an instance where all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``,
+    ``open_numbers``, ``outcomes``: how much is left open, ``statements``: each ``oneof`` of each step. ``limits``
+    say why the trace is not known: then nothing is; ``skipped``: why a rule is undecided in every world.
+    ``finite``: open numbers that have one of some values, with these. Of single rules: ``violations`` are those of
+    hard ones, ``soft`` those of preferences, ``undecided_at`` where either are undecided; ``given_up``: rules (by
+    number) of which nothing is known.
     """
 
     circuit: Circuit
@@ -81,7 +82,8 @@ class Encoding(NamedTuple):
     values: tuple[tuple[int, int], ...]
     open_facts: int
     open_numbers: int
-    outcomes: dict[tuple[int, int, tuple[int, ...]], int]  # each choice, with the number of its alternatives
+    outcomes: dict[tuple[int, int, tuple[int, ...]], int]  # each choice that may matter -> its number of alternatives
+    statements: tuple[tuple[int, int], ...] = ()
     limits: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     finite: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()

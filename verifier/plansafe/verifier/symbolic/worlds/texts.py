@@ -39,7 +39,7 @@ def world_said(
     for step, number, objects in sorted(choices):
         taken = steps[step - 1]
         if isinstance(taken, GroundAction):
-            said = outcome_said(task, taken, step, number, objects, world.outcomes[step, number, objects])
+            said = outcome_said(task, taken, step, number, objects, world.alternative(step, number, objects))
             outcomes.append(said)
     durations = tuple([ShownValue(f"step {step}", str(duration)) for step, duration in world.durations])
     return ShownWorld(facts_said(task, world, facts, values), tuple(outcomes), (), durations)

@@ -21,7 +21,7 @@ from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed, in_
 from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.worlds.texts import world_said
-from plansafe.verifier.symbolic.worlds.witness import resolved
+from plansafe.verifier.symbolic.worlds.witness import certain_world, resolved, total_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ class Unencoded(Show):
             each = None if start.numbers else self._each
             open_worlds = Open(openings, lambda world: OrderVerdict(*self._values(world)), each)
         elif compiled.open:  # of what the task leaves open nothing matters to these steps
-            compiled = closed(compiled, Completion(frozenset(), {}, {}))
+            compiled = closed(compiled, certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderJudge(
             compiled.engine, steps, order, self.deadline, options.question, open_worlds, options.engine
@@ -152,7 +152,7 @@ class Unencoded(Show):
         intervals = self._intervals()
         if intervals and not self.openness.is_open:
             self.by = "all durations"
-            return self._over_durations(self.compiled, Completion(frozenset(), {}, {}), intervals)
+            return self._over_durations(self.compiled, certain_world(self.read.steps), intervals)
         self.by = "one world after the other"
 
         def judge(world: Completion) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
@@ -204,7 +204,7 @@ class Unencoded(Show):
             return replayed
         facts = next(self.openness.completions(), None) or frozenset()
         order = _an_order(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else ()
-        outcomes = {key: 0 for key, _ in self.openness.choices}
+        outcomes = total_outcomes(self.openness.statements, {})
         durations = tuple([(number, low) for number, (low, _) in self._intervals().items()])
         return Completion(facts, self.openness.some_values(), outcomes, order, durations)
 
@@ -319,7 +319,7 @@ class Unencoded(Show):
     def _witness(self, shown: Shown) -> Witness:
         openness, world = self.openness, shown.world
         facts = [(key.predicate, key.code) for _, key in openness.facts]
-        choices = [key for key, _ in openness.choices if key in world.outcomes]
+        choices = [key for key, _ in openness.choices if self.orders is None or self.orders.may_matter(key)]
         said = world_said(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
         durations = tuple([ShownValue(self._step_text(number), str(duration)) for number, duration in world.durations])
         order = tuple([self._step_text(number) for number in world.order])

@@ -14,6 +14,7 @@ from plansafe.verifier.symbolic.circuits.simulation import Simulation, simulate
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import constant
 from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput, Verdict
+from plansafe.verifier.symbolic.worlds.witness import total_outcomes
 
 FOLDED = "constant folding"
 SIMULATED = "simulation"
@@ -141,7 +142,7 @@ class EncodingQueries:
             inputs = [OutcomeInput(step, number, objects, k) in chosen for k in range(alternatives - 1)]
             outcomes[step, number, objects] = inputs.index(True) if True in inputs else alternatives - 1
         values = {key: model.values.get(key, 0) for key in self.encoding.values}
-        return Completion(frozenset(facts), values, outcomes)
+        return Completion(frozenset(facts), values, total_outcomes(self.encoding.statements, outcomes))
 
     def over_worlds(self, value: Value) -> Worlds:
         """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.nodes import FALSE, Action, And, Equal, Formula, Or, Snap, Task, Variable, variable
-from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.model.nodes import (
+    FALSE,
+    TRUE,
+    Action,
+    And,
+    Choice,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Snap,
+    Task,
+    variable,
+)
+from plansafe.verifier.reporting.worlds import Completion, Outcomes
 
-Outcomes = dict[tuple[int, int, tuple[int, ...]], int]
+Statement = tuple[int, int]
+"""A ``oneof`` of a step: the step, from 1, and the number of the statement in the step's action."""
+
+
+def statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[Statement, ...]:
+    """Every ``oneof`` of every step."""
+    taken = [(number, step) for number, step in enumerate(steps, 1) if isinstance(step, GroundAction)]
+    return tuple([(number, which) for number, step in taken for which in range(len(step.action.choices))])
+
+
+def total_outcomes(
+    stated: Iterable[Statement], chosen: Mapping[tuple[int, int, tuple[int, ...]], int]
+) -> dict[Statement, Outcomes]:
+    """The outcomes of all ``stated``, of which some bindings are ``chosen``, by step, number and objects.
+
+    The other bindings take the alternative that most of the chosen ones take.
+    """
+    found: dict[Statement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
+    for (step, number, objects), alternative in chosen.items():
+        found[step, number][objects] = alternative
+    out: dict[Statement, Outcomes] = {}
+    for statement, own in found.items():
+        count = Counter(own.values())
+        usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
+        out[statement] = Outcomes(usual, {o: alternative for o, alternative in own.items() if alternative != usual})
+    return out
 
 
 def closed_task(task: Task, world: Completion) -> Task:
@@ -31,33 +70,30 @@ def resolved(steps: Sequence[GroundAction | IllFormed], world: Completion) -> li
     out: list[GroundAction | IllFormed] = []
     for number, step in zip(numbers, steps, strict=True):
         if isinstance(step, GroundAction) and chooses(step.action):
-            step = GroundAction(_resolved_action(step.action, number, world.outcomes), step.objects)
+            step = GroundAction(_resolved_action(step.action, number, world), step.objects)
         out.append(step)
     return out
 
 
+def certain_world(steps: Sequence[GroundAction | IllFormed]) -> Completion:
+    """The world of steps and a task that leave nothing open but order and durations."""
+    return Completion(frozenset(), {}, total_outcomes(statements(steps), {}))
+
+
 def chooses(action: Action) -> bool:
     """Whether the action has a ``oneof`` in its effect."""
-    snaps = (action.start,) if action.end is None else (action.start, action.end)
-    return any([effect.choices for snap in snaps for effect in snap.effects])
+    return bool(action.choices)
 
 
-def _resolved_action(action: Action, step: int, outcomes: Outcomes) -> Action:
-    start = _resolved_snap(action.start, step, outcomes)
-    return action._replace(start=start, end=action.end and _resolved_snap(action.end, step, outcomes))
+def _resolved_action(action: Action, step: int, world: Completion) -> Action:
+    start = _resolved_snap(action.start, step, world)
+    return action._replace(start=start, end=action.end and _resolved_snap(action.end, step, world), choices=())
 
 
-def _resolved_snap(snap: Snap, step: int, outcomes: Outcomes) -> Snap:
+def _resolved_snap(snap: Snap, step: int, world: Completion) -> Snap:
     effects = []
     for effect in snap.effects:
-        conditions = []
-        for choice in effect.choices:
-            agreeing = [
-                objects
-                for (s, number, objects), alternative in outcomes.items()
-                if s == step and number == choice.number and alternative == choice.alternative
-            ]
-            conditions.append(_is_one_of(choice.variables, agreeing))
+        conditions = [_chosen(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices]
         if not effect.choices:
             effects.append(effect)
         else:  # also what does not happen: the step reads its conditions
@@ -65,9 +101,14 @@ def _resolved_snap(snap: Snap, step: int, outcomes: Outcomes) -> Snap:
     return snap._replace(effects=tuple(effects))
 
 
-def _is_one_of(variables: tuple[Variable, ...], tuples: list[tuple[int, ...]]) -> Formula:
-    options = [
-        And(tuple([Equal(variable(v.slot), value) for v, value in zip(variables, objects, strict=True)]))
-        for objects in tuples
+def _chosen(choice: Choice, outcomes: Outcomes) -> Formula:
+    """Whether the binding of the variables around a ``oneof`` takes an alternative."""
+    usual = outcomes.usual == choice.alternative
+    unusual = [objects for objects, found in outcomes.others.items() if (found != choice.alternative) == usual]
+    if not unusual:
+        return TRUE if usual else FALSE
+    equal = [
+        And(tuple([Equal(variable(v.slot), value) for v, value in zip(choice.variables, objects, strict=True)]))
+        for objects in unusual
     ]
-    return Or(tuple(options)) if options else FALSE
+    return Not(Or(tuple(equal))) if usual else Or(tuple(equal))
