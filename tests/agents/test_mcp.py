@@ -112,7 +112,7 @@ def test_a_session_of_an_agent() -> None:
         ("audit", {**TASK, "plan": "I cannot do this", "form": "text"}, "SC742"),
         ("repair", {**TASK, "plan": "(go kitchen"}, "SC002"),
         ("diagnose", {**TASK, "plan": SAFE, "rules": ["(define (safety"]}, "SC002"),
-        ("formalise", {"sentence": "never leave", "answers": ["((("]}, ""),
+        ("formalise", {"sentence": "never leave", "answers": ["((("]}, "SC645"),
         ("open_session", {**TASK, "domain": "(define"}, "SC002"),
         ("explain", {"code": "SC99999"}, "SC681"),
         ("hazards", {"domain": "mars"}, "SC680"),

@@ -140,7 +140,10 @@ class Scheme(StrEnum):
 
 FormatChoice = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search; 0: none.")]
-MaxCost = Annotated[str, typer.Option(metavar="COST", help="Look for no repair that costs more.")]
+MaxCost = Annotated[
+    str | None,
+    typer.Option(metavar="COST", help="Look for no repair that costs more. Default: go on until the time limit."),
+]
 
 
 @app.command()
@@ -170,7 +173,7 @@ def repair(
     weights: Annotated[
         str, typer.Option(metavar="KIND=COST,..", help="What an insert, delete, substitute or move costs; 1 each.")
     ] = "",
-    max_cost: MaxCost = "8",
+    max_cost: MaxCost = None,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
@@ -227,7 +230,7 @@ def repair(
         options = RepairOptions(
             weights=read_weights(weights) if weights else RepairOptions().weights,
             protected=read_steps("--protect", protect or ()),
-            max_cost=read_cost("--max-cost", max_cost),
+            max_cost=None if max_cost is None else read_cost("--max-cost", max_cost),
             time_limit_s=_seconds(seconds),
         )
         place = STDOUT if output in STANDARD_OUTPUT else output
@@ -421,7 +424,7 @@ def diagnose(
         str | None,
         typer.Option(metavar="FILE", help="Write what each step gives to which as a graph, in DOT (`-`: only that)."),
     ] = None,
-    max_cost: MaxCost = "8",
+    max_cost: MaxCost = None,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
@@ -450,7 +453,7 @@ def diagnose(
     def work() -> int:
         if labels and (home is not None or ignore_rules or select_rules):
             raise BadOption("--labels takes no profile of a home", "leave --home, --ignore and --select out")
-        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
+        options = RepairOptions(max_cost=None if max_cost is None else read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):
             # `audit --graph` reads a scene: here it would be lost.
