@@ -155,10 +155,11 @@ def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
     made = checker()
     source = plan(*WHOLE[:2], "put apple kitchen", *WHOLE[2:])
     repairer = Repairer(made, source, made.read(source).steps, RepairOptions())
-    found = repairer._inserted()
-    assert found is not None
-    assert set(found.kinds) == {"insert"}
-    assert repairer.safe(found.steps)
+    spare, _ = repairer._some_repair()
+    assert spare is not None
+    assert spare.author == "a search for insertions alone"
+    assert set(spare.aligned.kinds) == {"insert"}
+    assert repairer.safe(spare.aligned.steps)
 
 
 def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -27,6 +28,9 @@ from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
+
+if TYPE_CHECKING:
+    from plansafe.verifier.planning.port import Planner
 
 SAFE = (Headline.SAFE, Headline.VALID)
 IN_PART = "no repair is looked for where a rule is exempt for some objects alone"
@@ -132,8 +136,8 @@ class Repairer:
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
-        self.unsafe_goal = False
-        """Whether it was proved that the goal can be reached, but not safely."""
+        self._no_safe_plan = False
+        """Whether it was proved that no safe plan reaches the goal."""
         self._reasons = Reasons(checker.engine, steps, self.question)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
@@ -419,6 +423,7 @@ class Repairer:
         detail = limited or search.incomplete
         if search.exhausted and not detail and not search.is_doubtful and not search.terminals:
             detail = "the search for repairs was complete"
+            self._no_safe_plan = not self.options.protected
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         if not limited:  # else planners were asked before
             planned, proof = self._planned(_LAST)
@@ -433,19 +438,16 @@ class Repairer:
 
     def _planned(self, share: float) -> tuple[Aligned | None, str]:
         """The cheapest repair that planners' plans give within the limits; or in words that there is no safe plan."""
-        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
-        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415
+        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
 
-        limit = 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
-        planners = default_planners() if self.options.max_work is None else default_planners(_PLANNER_NODES)
+        planners, limit = self._planners(share)
         most = self.options.max_cost
         best: Aligned | None = None
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(Query(self.checker, before, True, False, limit))
             if solution.answer is Answer.UNSOLVABLE and not prefix:
-                reachable = planners.solve(Query(self.checker, (), False, False, limit))
-                self.unsafe_goal = reachable.answer is Answer.SOLVED
+                self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
             if solution.answer is not Answer.SOLVED:
                 continue
@@ -458,6 +460,23 @@ class Repairer:
             if best is None or _cost(aligned, self.options) < _cost(best, self.options):
                 best = aligned
         return best, ""
+
+    def _planners(self, share: float) -> tuple[Planner, float]:
+        """The planners, and the seconds that one question to them may take."""
+        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
+
+        limit = 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
+        return default_planners() if self.options.max_work is None else default_planners(_PLANNER_NODES), limit
+
+    @cached_property
+    def unsafe_goal(self) -> bool:
+        """Whether it was proved that the goal can be reached, but not safely; after :meth:`run`. Asks a planner."""
+        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
+
+        if not self._no_safe_plan:
+            return False
+        planners, limit = self._planners(_LAST)
+        return planners.solve(Query(self.checker, (), False, False, limit)).answer is Answer.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""

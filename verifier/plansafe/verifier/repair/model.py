@@ -89,6 +89,10 @@ class RepairStatus(Enum):
     PROVED_NONE = "proved impossible"
 
 
+BOUNDED_WORK = 200_000
+"""``max_work`` for callers that repair on the side (services, pages, loops): some three seconds of one processor."""
+
+
 class RepairOptions(NamedTuple):
     """How to search.
 
