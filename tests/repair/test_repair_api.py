@@ -199,7 +199,9 @@ def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
     assert found.repair.status is RepairStatus.NOT_FOUND
     assert ErrorClass.IRREPARABLE not in found.classes
     [witness] = [witness for witness in found.witnesses if witness.error is ErrorClass.UNKNOWN]
-    assert witness.text.startswith("NOT FOUND: no repair within the limits, and none ruled out")
+    assert witness.text.startswith(
+        "NOT FOUND: no repair within the limits, and only repairs that cost less than 1 are ruled out"
+    )
 
 
 def test_an_audit_that_ends_at_a_limit_judges_no_repair_and_is_no_bug() -> None:

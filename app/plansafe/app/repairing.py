@@ -272,9 +272,8 @@ def _advice(options: RepairOptions) -> str:
     """What may help a search that ended at a limit."""
     if options.max_work is not None:
         return "`safecheck repair` searches until its time limit"
-    return (
-        "raise --time-limit" if options.max_cost is None else "raise --max-cost or leave it out, or raise --time-limit"
-    )
+    cost = "" if options.max_cost is None else "raise --max-cost or leave it out, or "
+    return f"{cost}raise --time-limit"
 
 
 def harmless(question: Question) -> str:

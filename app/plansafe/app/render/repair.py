@@ -189,7 +189,9 @@ def _label_line(plan: str, label: PublishedLabel) -> str:
 def _summary(repair: Repair, found: RepairResult) -> str:
     """How far away it is, and what is known about nearer ones."""
     edits = f"{_count(len(repair.edits), 'edit')}, cost {shown(repair.cost)}"
-    least = ", proved least" if found.optimal else f"; none costs less than {shown(found.bound)}"
+    least = f"; none costs less than {shown(found.bound)}" if found.bound else "; perhaps not the least"
+    if found.optimal:
+        least = ", proved least"
     if len(found.repairs) == 1:
         return edits + least
     ties = f"{len(found.repairs):,}{'' if found.complete else ' or more'}"
