@@ -31,7 +31,7 @@ def expected(task: Task) -> Optimum | None:
 
 
 LITTLE_WORK = (0, 40, 400, 4_000)
-"""Limits of search operations at which what is claimed is compared, too."""
+"""Limits of search operations at which the claims of a search are also compared."""
 
 
 def checker_of(task: Task) -> Checker:
@@ -126,7 +126,7 @@ def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> li
         if cost is not None and (cost < best.cost or (result.optimal and cost != best.cost)):
             out.append(f"cost: {cost}, optimal {result.optimal}; enumeration {best.cost}")
     elif cost is not None and cost <= task.bound:
-        out.append(f"cost: {cost}, where nothing is found up to {task.bound}")
+        out.append(f"cost: {cost}, the enumeration finds none up to {task.bound}")
     return [f"after {work} operations: {line}" for line in out]
 
 

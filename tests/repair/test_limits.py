@@ -52,9 +52,9 @@ WORK = 20_000
 
 
 def checker(problem: str = PROBLEM) -> Checker:
-    made = Checker(Source("d", DOMAIN), Source("p", problem))
-    assert made.ok, made.diagnostics
-    return made
+    compiled = Checker(Source("d", DOMAIN), Source("p", problem))
+    assert compiled.ok, compiled.diagnostics
+    return compiled
 
 
 def test_without_a_limit_of_cost_a_far_repair_is_found_with_a_lower_bound() -> None:
@@ -76,7 +76,7 @@ def test_the_result_of_a_limit_of_work_is_the_same_each_time() -> None:
     options = RepairOptions(time_limit_s=None, max_work=5_000)
     first, second = [repair(checker(), JUNK, options) for _ in range(2)]
     assert (first.bound, first.expanded, first.detail) == (second.bound, second.expanded, second.detail)
-    assert [one.steps for one in first.repairs] == [one.steps for one in second.repairs]
+    assert [tie.steps for tie in first.repairs] == [tie.steps for tie in second.repairs]
 
 
 @pytest.mark.parametrize("work", [0, 10, 100, 300, 1_000, 3_000, 10_000, 30_000])
@@ -92,9 +92,9 @@ def test_proved_least_never_stands_beside_a_limit(work: int, tmp_path: Path, mon
     (tmp_path / "p.pddl").write_text(SMALL)
     settings = Settings(domain=str(tmp_path / "d.pddl"), problem=str(tmp_path / "p.pddl"), allow_no_rules=True)
     (done,) = examine([EMPTY], settings, ExaminationOptions(options))
-    shown = RepairRenderer(Style(False), changes=True).plan(done)
-    assert not ("proved least" in shown and "limit" in shown)
-    assert ("proved least" in shown) == result.optimal
+    rendered = RepairRenderer(Style(False), changes=True).plan(done)
+    assert not ("proved least" in rendered and "limit" in rendered)
+    assert ("proved least" in rendered) == result.optimal
     monkeypatch.setattr(operations, "BOUNDED_WORK", work)
     body = json.dumps({"domain": DOMAIN, "problem": SMALL, "plan": ""}).encode()
     served = operations.perform("repair", body, operations.Desk(Limits(600, 2048, None)))
@@ -105,8 +105,8 @@ def test_proved_least_never_stands_beside_a_limit(work: int, tmp_path: Path, mon
 
 
 def test_a_diagnosis_at_a_limit_names_the_bound() -> None:
-    found = diagnose(checker(), JUNK, RepairOptions(time_limit_s=None, max_cost=3))
-    (unknown,) = [witness for witness in found.witnesses if witness.error is ErrorClass.UNKNOWN]
+    diagnosis = diagnose(checker(), JUNK, RepairOptions(time_limit_s=None, max_cost=3))
+    (unknown,) = [witness for witness in diagnosis.witnesses if witness.error is ErrorClass.UNKNOWN]
     assert "only repairs that cost less than 4 are ruled out" in unknown.text
 
 

@@ -21,7 +21,7 @@ def tell(text: str) -> None:
 
 
 class SearchProgress:
-    """Shows the bound of a search on a terminal, after a text. Silent where standard error is no terminal."""
+    """Shows the bound of a search on a terminal, after a text. Silent if standard error is not a terminal."""
 
     def __init__(self, text: str) -> None:
         self._text = text

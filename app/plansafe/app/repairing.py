@@ -47,7 +47,7 @@ class ExaminationOptions(NamedTuple):
     went wrong; with ``reference`` (a path), where it leaves that plan, and with ``regret`` what each step cost.
     ``causes``: find the minimal cause of each finding. ``graph``: draw the causal structure. ``labels``: one of
     :data:`~plansafe.app.diagnosing.LABELS`; then only that label is found out. ``after``: audit the repaired plan.
-    ``progress``: called during a search with the cost below which there is no repair, and the expanded nodes.
+    ``progress``: called during a search with the lower bound of the cost, and the expanded nodes.
     """
 
     options: RepairOptions = RepairOptions()
@@ -269,7 +269,7 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
 
 
 def _advice(options: RepairOptions) -> str:
-    """What may help a search that ended at a limit."""
+    """The help of a diagnostic about a search that ended at a limit."""
     if options.max_work is not None:
         return "`safecheck repair` searches until its time limit"
     cost = "" if options.max_cost is None else "raise --max-cost or leave it out, or "

@@ -37,7 +37,7 @@ IN_PART = "no repair is looked for where a rule is exempt for some objects alone
 
 
 Progress = Callable[[Number, int], None]
-"""Called during a search with the cost below which there is no repair, and the number of expanded nodes."""
+"""Called during a search with the lower bound of the cost, and the number of expanded nodes."""
 
 
 def repair(
@@ -164,10 +164,10 @@ class Repairer:
         spare: _Spare | None = None
         try:
             self._allow(search, _FIRST)
-            found, complete = self._levels(search, options.max_cost)
+            candidates, complete = self._levels(search, options.max_cost)
         except LimitReached:
-            found, complete = self._at_the_limit(search)
-            if not found:
+            candidates, complete = self._at_the_limit(search)
+            if not candidates:
                 # Some repair first, then on with the search, which now has to look below its cost alone.
                 spare, proof = self._some_repair()
                 if proof:
@@ -176,28 +176,29 @@ class Repairer:
                     )
                 try:
                     self._allow(search, 1.0)
-                    found, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
+                    candidates, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
                 except LimitReached as reached:
                     limited = reached.what.value
-                    found, complete = self._at_the_limit(search)
-        if spare is not None and not (found and _cost(found[0], options) <= spare.cost):
-            return self._found(search, [spare.aligned], False, limited, spare.author)
-        if not found:
+                    candidates, complete = self._at_the_limit(search)
+        if spare is not None and not (candidates and _cost(candidates[0], options) <= spare.cost):
+            return self._result_of(search, [spare.aligned], False, limited, spare.author)
+        if not candidates:
             return self._nothing(search, limited)
-        return self._found(search, found, complete, limited)
+        return self._result_of(search, candidates, complete, limited)
 
-    def _found(
-        self, search: Search, found: list[Aligned], complete: bool, limited: str, author: str = ""
+    def _result_of(
+        self, search: Search, candidates: list[Aligned], complete: bool, limited: str, author: str = ""
     ) -> RepairResult:
         """The result where there are repairs of one cost. ``author``: what found them, if the search itself did not.
 
         A cost that is proved least is so whatever limit ended the search: ``detail`` does not name one then.
         """
-        self.ties = self._order.sorted(found)
-        cost = _cost(found[0], self.options)
+        self.ties = self._order.sorted(candidates)
+        cost = _cost(candidates[0], self.options)
         repairs = self._present(self.ties, cost)
         bound = min(search.proved, cost)
-        optimal = bound == cost
+        # The search itself has tried whether each new step is needed.
+        optimal = bound == cost and (not author or self._needed(candidates[0]) is True)
         details = [] if optimal else [limited or search.incomplete]
         details.append(f"this repair comes from {author}" if author else "")
         detail = "; ".join([text for text in details if text])
@@ -220,7 +221,7 @@ class Repairer:
             left = self.deadline - monotonic()
             search.deadline = monotonic() + share * max(0.0, left - min(1.0, 0.1 * left))
         if self.options.max_work is not None:
-            left = self.options.max_work - sum([other.work for other in self._searches])
+            left = self.options.max_work - sum([each.work for each in self._searches])
             search.work_limit = search.work + int(share * max(0, left))
 
     def _some_repair(self) -> tuple[_Spare | None, str]:
@@ -231,11 +232,11 @@ class Repairer:
         search = self._search(insertions_only=True)
         try:
             self._allow(search, _SECOND)
-            found = self._levels(search, self.options.max_cost)[0]
+            candidates = self._levels(search, self.options.max_cost)[0]
         except LimitReached:
-            found = self._at_the_limit(search)[0]
-        if found:
-            best = self._order.sorted(found[:20])[0]
+            candidates = self._at_the_limit(search)[0]
+        if candidates:
+            best = self._order.sorted(candidates[:20])[0]
             return _Spare(best, _cost(best, self.options), "a search for insertions alone"), ""
         planned, proof = self._planned(_THIRD)
         return None if planned is None else _Spare(planned, _cost(planned, self.options), "a planner"), proof
@@ -252,18 +253,18 @@ class Repairer:
         Raises :class:`LimitReached`.
         """
         if not search.terminals and not search.run(most):  # there is a repair, and perhaps more of its cost
-            found, _ = self._at_the_limit(search)
-            if found:
-                return found, False
+            repairs, _ = self._at_the_limit(search)
+            if repairs:
+                return repairs, False
         if not search.terminals:
             return [], True
         least = min([node.cost for node in search.terminals])
         for cost in self._costs(least, most):
             search.run(cost, everything=True)
-            found, complete = self._extract(search, cost)
+            repairs, complete = self._extract(search, cost)
             search.bound = cost
-            if found:
-                return found, complete
+            if repairs:
+                return repairs, complete
             if not complete:
                 search.doubt(cost)
         return [], True
@@ -271,7 +272,7 @@ class Repairer:
     def _costs(self, least: Number, most: Number | None) -> Iterator[Number]:
         """What repairs can cost, in rising order, where the cheapest safe plan costs ``least``.
 
-        What is needed of that plan costs at most as much as if its substitutions were deletions.
+        The needed part of that plan costs at most as much as if its substitutions were deletions.
         """
         weights = self.options.weights
         last: Number = least
@@ -306,7 +307,7 @@ class Repairer:
     # -- intent -------------------------------------------------------------------------------------------------------
 
     def _needed(self, aligned: Aligned) -> bool | None:
-        """Whether no set of new steps can be left out; ``None`` if there was no time to try all sets.
+        """Whether no set of new steps can be left out; ``None`` if the time did not suffice for all sets.
 
         A set without substitutions need not be tried: leaving it out would be a cheaper repair, and there is none. Nor
         one with insertions, where a deletion costs no more than a substitution.
@@ -430,10 +431,11 @@ class Repairer:
             if proof:
                 return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
             if planned is not None:
-                return self._found(search, [planned], False, detail or "the search was cut short", "a planner")
-        detail = (
-            detail or f"the search went no further than cost {float(self.options.max_cost or bound):g} (--max-cost)"
-        )
+                return self._result_of(search, [planned], False, detail or "the search was cut short", "a planner")
+        if not detail and self.options.max_cost is None:
+            detail = "the search was cut short"
+        elif not detail:
+            detail = f"the search went no further than cost {float(self.options.max_cost or 0):g} (--max-cost)"
         return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
 
     def _planned(self, share: float) -> tuple[Aligned | None, str]:
@@ -491,7 +493,7 @@ class Repairer:
 
 _FIRST, _SECOND, _THIRD, _LAST = 0.35, 0.5, 0.25, 0.5
 """Shares of the time that is left: for the nearest repair at first, then for some repair by insertions alone, then for
-each of two planners' plans; and for each of these where nothing comes after them."""
+each of two planners' plans; and for each of these at the end."""
 _PLANNER_NODES = 20_000
 """States that a planner may look at where the work is limited."""
 _REPLAYED = 3

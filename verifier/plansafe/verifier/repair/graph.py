@@ -95,7 +95,7 @@ class Search:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
         ``everything``: do not stop at the first cost. False if the limit for ties has passed before. Raises
-        :class:`LimitReached`; what was found by then stays, and another call goes on.
+        :class:`LimitReached`; its results stay, and another call goes on.
         """
         found: Number | None = None
         ties_until: float | None = None
@@ -138,7 +138,7 @@ class Search:
 
     @property
     def proved(self) -> Number:
-        """The cost below which there is no repair. What the search may have missed costs at least as much."""
+        """A lower bound of the cost of all repairs, also of those that the search may have missed."""
         if self._doubtful_from is not None:
             return min(self.bound, self._doubtful_from)
         return 0 if self.is_doubtful else self.bound
