@@ -213,7 +213,7 @@ def main() -> int:
     sources = all_sources(arguments.seed, arguments.only)
     cases = generate(arguments.seed, arguments.singles, arguments.doubles, sources)[:: arguments.every]
     cases.sort(key=lambda case: (case.task.source, case.task.name))  # compiled tasks are used again
-    options = RepairOptions(time_limit_s=arguments.time_limit)
+    options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)
     rows = []
     for number, case in enumerate(cases, 1):
         rows.append(judge(case, options))

@@ -192,7 +192,7 @@ def main() -> int:
     parser.add_argument("--kernel", type=float, default=20.0, help="seconds for the kernel on one repair; 0: not asked")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    options = RepairOptions(time_limit_s=arguments.time_limit)
+    options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)
     rows = []
     for case in long_cases(arguments.plans, arguments.steps, arguments.seed):
         row = measure(case, options, arguments.kernel)

@@ -93,7 +93,7 @@ def main() -> int:
     sources = all_sources(arguments.seed, arguments.only)
     cases = generate(arguments.seed, arguments.singles, arguments.doubles, sources)
     cases = [case for case in cases if arguments.faults in (None, len(case.faults))]
-    options = RepairOptions(time_limit_s=arguments.time_limit)
+    options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)
     for case in random.Random(f"sample {arguments.seed}").sample(cases, arguments.count):
         print(shown(case, repair(case.task.checker(), case.plan, options)), end="\n\n")
     return 0

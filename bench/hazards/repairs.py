@@ -189,7 +189,7 @@ def mended_fault(fault: Fault, seconds: float) -> Mended:
 
 def repaired(name: str, what: str, ready: Prepared, plan: Source, seconds: float, right: ErrorClass | None) -> Mended:
     """Repair and diagnose a plan, in that much CPU time; ``right`` is what its fault should be called."""
-    options = RepairOptions(time_limit_s=seconds)
+    options = RepairOptions(max_cost=8, time_limit_s=seconds)
     begun = process_time()
     found = diagnose(ready.checker, plan, options)
     spent = process_time() - begun

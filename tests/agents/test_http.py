@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, UNSAFE, ser
 
 from plansafe.app.agents.keys import Lock, read_key
 from plansafe.app.agents.routes import answer_schema
+from plansafe.app.agents.serving import open_listening_socket
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
@@ -241,3 +243,40 @@ def described(address: str) -> Iterator[Any]:
 def test_the_description_is_served(described: Any) -> None:
     assert described["openapi"].startswith("3.1")
     assert json.dumps(described).count("report") > 1
+
+
+def test_accepted_connections_send_without_delay() -> None:
+    async def accept() -> int:
+        listening = open_listening_socket("127.0.0.1", 0)
+        assert isinstance(listening, socket.socket)
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        server = await asyncio.start_server(connected, sock=listening)
+        async with server:
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            option = await asyncio.wait_for(accepted, 60)
+            writer.close()
+        return option
+
+    assert asyncio.run(accept())
+
+
+def test_a_kept_connection_answers_as_fast_as_a_new_one(address: str) -> None:
+    def seconds(client: httpx.Client) -> float:
+        begin = time.perf_counter()
+        assert client.get("/health").status_code == 200
+        return time.perf_counter() - begin
+
+    reused, new = [], []
+    with httpx.Client(base_url=address, timeout=120) as client:
+        seconds(client)
+        for _ in range(40):
+            reused.append(seconds(client))
+            with httpx.Client(base_url=address, timeout=120) as fresh:
+                new.append(seconds(fresh))
+    # Without TCP_NODELAY each kept answer waits 40 ms for an acknowledgement, 15 times as long as new ones.
+    assert statistics.median(reused) < 4 * statistics.median(new)

@@ -13,6 +13,9 @@ from agents_server import SAFE, TASK, UNSAFE
 
 pytest.importorskip("mcp")
 
+from plansafe.app.agents.limits import Limits
+from plansafe.app.agents.tools import Agent, server
+
 
 async def conversation() -> dict[str, Any]:
     from mcp.client.client import Client
@@ -60,6 +63,20 @@ async def conversation() -> dict[str, Any]:
     return out
 
 
+def call_once(tool: str, arguments: dict[str, Any]) -> Any:
+    from mcp.client.client import Client
+
+    async def call() -> Any:
+        agent = Agent(Limits(60, 2048, None), 1, 1, 60)
+        try:
+            async with Client(server(agent)) as client:
+                return await client.call_tool(tool, arguments)
+        finally:
+            await agent.close()
+
+    return asyncio.run(call())
+
+
 def test_a_session_of_an_agent() -> None:
     said = asyncio.run(conversation())
     assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(said["tools"])
@@ -84,3 +101,30 @@ def test_a_session_of_an_agent() -> None:
     assert "safecheck://worlds/virtualhome" in said["resources"]
     assert said["text"].lstrip().startswith((";", "(define"))
     assert "no rules of the name" in said["traversal"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("audit", {**TASK, "plan": "(go kitchen"}, "SC002"),
+        ("audit", {**TASK, "plan": SAFE, "domain": "(define (domain"}, "SC002"),
+        ("audit", {**TASK, "plan": SAFE, "rules": [], "gate": True}, "SC620"),
+        ("audit", {**TASK, "plan": "I cannot do this", "form": "text"}, "SC742"),
+        ("repair", {**TASK, "plan": "(go kitchen"}, "SC002"),
+        ("diagnose", {**TASK, "plan": SAFE, "rules": ["(define (safety"]}, "SC002"),
+        ("formalise", {"sentence": "never leave", "answers": ["((("]}, "SC645"),
+        ("open_session", {**TASK, "domain": "(define"}, "SC002"),
+        ("explain", {"code": "SC99999"}, "SC681"),
+        ("hazards", {"domain": "mars"}, "SC680"),
+    ],
+)
+def test_a_tool_that_cannot_answer_sets_the_error_flag(tool: str, arguments: dict[str, Any], code: str) -> None:
+    result = call_once(tool, arguments)
+    assert result.is_error
+    assert f'"code":"{code}"' in result.content[0].text
+
+
+def test_a_verdict_is_no_error() -> None:
+    result = call_once("audit", {**TASK, "plan": "(goo kitchen hall)"})
+    assert not result.is_error
+    assert json.loads(result.content[0].text)["headline"] == "INVALID"

@@ -30,6 +30,10 @@ def expected(task: Task) -> Optimum | None:
         return None
 
 
+LITTLE_WORK = (0, 40, 400, 4_000)
+"""Limits of search operations at which the claims of a search are also compared."""
+
+
 def checker_of(task: Task) -> Checker:
     """The verifier's view of a task."""
     rules = [Source("tiny.safe", text) for text in task.safety_texts()]
@@ -58,6 +62,9 @@ def differences(task: Task, best: Optimum) -> list[str]:
     plan = Source("tiny.plan", task.plan_text())
     try:
         out = of_repairs(task, best, repair(checker, plan, options_of(task)))
+        for work in LITTLE_WORK:
+            options = options_of(task)._replace(max_cost=None, max_work=work)
+            out += at_a_limit(task, best, repair(checker, plan, options), work)
         if not out:
             diagnosis = diagnose(checker, plan, options_of(task))
             ours = {error.value for error in diagnosis.classes}
@@ -103,6 +110,24 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
     for one in result.repairs:
         out += [f"script: {problem}\n{one}" for problem in script_problems(task, one)]
     return out
+
+
+def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
+    """Where a search that may have ended early claims what the enumeration disproves."""
+    out = []
+    cost = result.repairs[0].cost if result.repairs else None
+    if result.optimal and "limit" in result.detail:
+        out.append(f"proved least, but: {result.detail}")
+    if best.cost is not None:
+        if result.bound > best.cost:
+            out.append(f"bound: {result.bound}, but {best.cost} is possible")
+        if result.status is RepairStatus.PROVED_NONE:
+            out.append(f"proof: {result.detail}, but cost {best.cost} is possible")
+        if cost is not None and (cost < best.cost or (result.optimal and cost != best.cost)):
+            out.append(f"cost: {cost}, optimal {result.optimal}; enumeration {best.cost}")
+    elif cost is not None and cost <= task.bound:
+        out.append(f"cost: {cost}, the enumeration finds none up to {task.bound}")
+    return [f"after {work} operations: {line}" for line in out]
 
 
 def found(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -155,10 +155,11 @@ def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
     made = checker()
     source = plan(*WHOLE[:2], "put apple kitchen", *WHOLE[2:])
     repairer = Repairer(made, source, made.read(source).steps, RepairOptions())
-    found = repairer._inserted()
-    assert found is not None
-    assert set(found.kinds) == {"insert"}
-    assert repairer.safe(found.steps)
+    spare, _ = repairer._some_repair()
+    assert spare is not None
+    assert spare.author == "a search for insertions alone"
+    assert set(spare.aligned.kinds) == {"insert"}
+    assert repairer.safe(spare.aligned.steps)
 
 
 def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:
@@ -198,7 +199,9 @@ def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
     assert found.repair.status is RepairStatus.NOT_FOUND
     assert ErrorClass.IRREPARABLE not in found.classes
     [witness] = [witness for witness in found.witnesses if witness.error is ErrorClass.UNKNOWN]
-    assert witness.text.startswith("NOT FOUND: no repair within the limits, and none ruled out")
+    assert witness.text.startswith(
+        "NOT FOUND: no repair within the limits, and only repairs that cost less than 1 are ruled out"
+    )
 
 
 def test_an_audit_that_ends_at_a_limit_judges_no_repair_and_is_no_bug() -> None:

@@ -59,7 +59,7 @@ from plansafe.app.pairing import pairs
 from plansafe.app.planned_output import Format as PlannedFormat
 from plansafe.app.planned_output import Out, planned
 from plansafe.app.planning import plan
-from plansafe.app.progress import tell
+from plansafe.app.progress import SearchProgress, tell
 from plansafe.app.render.text import Style
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import (
@@ -78,7 +78,7 @@ from plansafe.app.scenario_sheets import agreement, sheet
 from plansafe.app.scenarios import app as scenarios
 from plansafe.app.service import combined_exit_code, expand, guard, with_folders
 from plansafe.app.usable import usable
-from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
+from plansafe.app.values import BadOption, read_max_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save
 from plansafe.llm.loop.model import Style as FeedbackStyle
@@ -140,7 +140,10 @@ class Scheme(StrEnum):
 
 FormatChoice = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search; 0: none.")]
-MaxCost = Annotated[str, typer.Option(metavar="COST", help="Look for no repair that costs more.")]
+MaxCost = Annotated[
+    str | None,
+    typer.Option(metavar="COST", help="Look for no repair that costs more. Default: go on until the time limit."),
+]
 
 
 @app.command()
@@ -170,7 +173,7 @@ def repair(
     weights: Annotated[
         str, typer.Option(metavar="KIND=COST,..", help="What an insert, delete, substitute or move costs; 1 each.")
     ] = "",
-    max_cost: MaxCost = "8",
+    max_cost: MaxCost = None,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
@@ -227,7 +230,7 @@ def repair(
         options = RepairOptions(
             weights=read_weights(weights) if weights else RepairOptions().weights,
             protected=read_steps("--protect", protect or ()),
-            max_cost=read_cost("--max-cost", max_cost),
+            max_cost=read_max_cost(max_cost),
             time_limit_s=_seconds(seconds),
         )
         place = STDOUT if output in STANDARD_OUTPUT else output
@@ -236,7 +239,7 @@ def repair(
             wishes = Wishes(rounds=rounds, feedback=feedback, last_resort=last_resort, repair=options)
             out = Out(output, transcript, PlannedFormat(form.value), color.value, inputs=tuple(paths))
             return _mended(paths, settings, words, wishes, (model, base_url, cache, not no_cache), out)
-        examined = examine(paths, settings, ExaminationOptions(options))
+        examined = examine(paths, settings, ExaminationOptions(options, progress=SearchProgress(_SEARCHING)))
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, place, kept)
@@ -421,7 +424,7 @@ def diagnose(
         str | None,
         typer.Option(metavar="FILE", help="Write what each step gives to which as a graph, in DOT (`-`: only that)."),
     ] = None,
-    max_cost: MaxCost = "8",
+    max_cost: MaxCost = None,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
@@ -450,7 +453,7 @@ def diagnose(
     def work() -> int:
         if labels and (home is not None or ignore_rules or select_rules):
             raise BadOption("--labels takes no profile of a home", "leave --home, --ignore and --select out")
-        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
+        options = RepairOptions(max_cost=read_max_cost(max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):
             # `audit --graph` reads a scene: here it would be lost.
@@ -467,6 +470,7 @@ def diagnose(
             causes=cause,
             graph=place is not None,
             labels=labels.value if labels else None,
+            progress=SearchProgress(_SEARCHING),
         )
         return _shown(examine(paths, settings, wishes), view, stream, place, kept, graph=True)
 

@@ -24,7 +24,7 @@ from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwri
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 from plansafe.verifier.reporting.report import Headline
 
 _BOM = b"\xef\xbb\xbf"
@@ -46,7 +46,8 @@ def fix_plans(
             advice = f"safecheck --fix - < {path} prints the repaired plan"
             return complain(Diagnostic(SC.BAD_OPTION, f"--fix writes over files, and {path} is none", help=advice))
     limit = min(settings.time_limit or math.inf, RepairOptions().time_limit_s or math.inf)
-    options = RepairOptions(max_repairs=2, time_limit_s=limit)  # the first is applied; that there is another is said
+    # The first of two is applied, and the report says that there is another. Folders of plans are repaired.
+    options = RepairOptions(max_repairs=2, time_limit_s=limit, max_work=BOUNDED_WORK)
     used = set(kept.inputs)  # and what the plans turn out to need
     results = _noted(examine(paths, settings, ExaminationOptions(options, classes=False, after=not diff)), used)
     kept = kept._replace(inputs=used)

@@ -43,7 +43,7 @@ from plansafe.app.usable import usable
 from plansafe.app.values import BadOption, read_slack
 from plansafe.llm.loop.model import Decode, Style, Wishes
 from plansafe.llm.prompts.wishes import PromptStyle, PromptWishes
-from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
 if TYPE_CHECKING:
     pass
@@ -227,7 +227,7 @@ def plan(
             max_tokens,
             seed,
             last_resort,
-            RepairOptions(time_limit_s=seconds or None),
+            RepairOptions(time_limit_s=seconds or None, max_work=BOUNDED_WORK),
             style is PromptStyle.NEAREST and not decode.stepwise if replan is None else replan,
             post_process,
             allow_refusal,

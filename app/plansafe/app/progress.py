@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TextIO
 
+from plansafe.verifier.model.nodes import Number
+
 _WORTH_A_BAR = 20
 _EVERY = 0.1  # seconds between two drawings
 _COLUMNS = 30
@@ -16,6 +18,22 @@ def tell(text: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
+
+
+class SearchProgress:
+    """Shows the bound of a search on a terminal, after a text. Silent if standard error is not a terminal."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._next = 0.0
+        self._enabled = sys.stderr.isatty()
+
+    def __call__(self, bound: Number, expanded: int) -> None:
+        """No result costs less than ``bound``; ``expanded`` states were searched."""
+        if not self._enabled or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY
+        tell(f"{self._text} {expanded:,} states, none costs less than {float(bound):g}")
 
 
 class Progress:

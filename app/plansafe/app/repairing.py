@@ -6,7 +6,7 @@ the text of the repaired plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings
@@ -17,6 +17,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus, Weights
 from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
 from plansafe.verifier.rules.question import SEVERITIES, Question
@@ -46,6 +47,7 @@ class ExaminationOptions(NamedTuple):
     went wrong; with ``reference`` (a path), where it leaves that plan, and with ``regret`` what each step cost.
     ``causes``: find the minimal cause of each finding. ``graph``: draw the causal structure. ``labels``: one of
     :data:`~plansafe.app.diagnosing.LABELS`; then only that label is found out. ``after``: audit the repaired plan.
+    ``progress``: called during a search with the lower bound of the cost, and the expanded nodes.
     """
 
     options: RepairOptions = RepairOptions()
@@ -57,6 +59,7 @@ class ExaminationOptions(NamedTuple):
     graph: bool = False
     labels: str | None = None
     after: bool = False
+    progress: Callable[[Number, int], None] | None = None
 
 
 class Examined(NamedTuple):
@@ -208,11 +211,11 @@ def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Exa
             found = RepairResult(RepairStatus.NOT_FOUND, detail=_UNJUDGED)
             outcome = _outcome(found, wishes.options, report)
             return Examined(session.result(prepared, report), repair=found, outcome=outcome)
-        found = repair(checker, plan, wishes.options)
+        found = repair(checker, plan, wishes.options, wishes.progress)
         return _with_text(Examined(session.result(prepared, report), repair=found), prepared, wishes.options)
     from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
-    diagnosis = diagnose(checker, plan, wishes.options)
+    diagnosis = diagnose(checker, plan, wishes.options, wishes.progress)
     graph = drawn(prepared, read, diagnosis) if wishes.graph else None
     if isinstance(graph, Diagnostic):
         prepared, graph = prepared._replace(notes=(*prepared.notes, graph)), None
@@ -259,10 +262,18 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
         advice = "leave `kind` and `object` out of the exemptions of the profile, or name another with --home"
         return Diagnostic(SC.NO_REPAIR_FOUND, found.detail, help=advice)
     if found.status is RepairStatus.NOT_FOUND:
-        bound = f"none costs less than {float(found.bound):g}" if found.bound else "there may be one"
+        bound = f"no repair costs less than {float(found.bound):g}" if found.bound else "there may be one"
         text = f"no repair was found within the limits; {bound}"
-        return Diagnostic(SC.NO_REPAIR_FOUND, text, notes=notes, help="raise --time-limit or --max-cost")
+        return Diagnostic(SC.NO_REPAIR_FOUND, text, notes=notes, help=_advice(options))
     return None
+
+
+def _advice(options: RepairOptions) -> str:
+    """The help of a diagnostic about a search that ended at a limit."""
+    if options.max_work is not None:
+        return "`safecheck repair` searches until its time limit"
+    cost = "" if options.max_cost is None else "raise --max-cost or leave it out, or "
+    return f"{cost}raise --time-limit"
 
 
 def harmless(question: Question) -> str:

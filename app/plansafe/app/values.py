@@ -43,6 +43,11 @@ def read_cost(flag: str, text: str) -> Number:
     return value.numerator if value.denominator == 1 else value
 
 
+def read_max_cost(text: str | None) -> Number | None:
+    """Read the value of ``--max-cost``, if it was given. Raises :class:`BadOption`."""
+    return None if text is None else read_cost("--max-cost", text)
+
+
 def read_slack(text: str) -> tuple[int, int]:
     """Read how many times as long as a known plan one may be, as a pair. Raises :class:`BadOption`."""
     value = read_cost("--slack", text)

@@ -46,7 +46,7 @@ _PLAN = (
 )
 _SEARCH = (
     Field("protect", "Numbers of steps to keep", "integer", many=True, low=1, items=10_000),
-    Field("max_cost", "Look for no repair that costs more", "number", low=0, high=1000, default=8),
+    Field("max_cost", "Look for no repair that costs more; left out: until a limit of work", "number", high=1000),
 )
 _SESSION = Field("session", "The session, as open_session named it", required=True)
 _ACTION = Field("action", "The action in PDDL, such as (go robot kitchen hall)", most=10_000, required=True)

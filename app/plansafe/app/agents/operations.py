@@ -23,7 +23,7 @@ from plansafe.app.render.json import JsonRenderer
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.service import Session
 from plansafe.grammar.source import Source
-from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
 _KEPT = 4
 _KEPT_CHARACTERS = 4_000_000
@@ -84,7 +84,8 @@ def diagnose(values: Values, desk: Desk) -> str:
 def _options(values: Values, limits: Limits) -> RepairOptions:
     return RepairOptions(
         protected=frozenset(values["protect"]),
-        max_cost=Fraction(str(values["max_cost"])),
+        max_cost=None if values["max_cost"] is None else Fraction(str(values["max_cost"])),
+        max_work=BOUNDED_WORK,
         time_limit_s=limits.seconds / 3,  # what follows the search needs time, too
     )
 

@@ -87,7 +87,7 @@ def serve(
         hosts = read_hosts(allow_host or [], _loopback(host))
         if isinstance(hosts, Diagnostic):
             return complain(hosts)
-        listening = _listening(host, port)
+        listening = open_listening_socket(host, port)
         if isinstance(listening, Diagnostic):
             return complain(listening)
         app = application(bounds, Lock(key), hosts)
@@ -131,8 +131,8 @@ class _Server:
         return 0 if server.started else 2
 
 
-def _listening(host: str, port: int) -> socket.socket | Diagnostic:
-    """The socket to listen on; a diagnostic says why there is none, such as a port that another program has."""
+def open_listening_socket(host: str, port: int) -> socket.socket | Diagnostic:
+    """Open the socket to listen on; a diagnostic says why it failed, such as a port that another program has."""
     try:
         places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
@@ -140,9 +140,10 @@ def _listening(host: str, port: int) -> socket.socket | Diagnostic:
         advice = "an address of this machine: 127.0.0.1, or 0.0.0.0 for all"
         return Diagnostic(SC.BAD_OPTION, f"cannot listen at {host[:60]!a}: {why}", help=advice)
     why = "it has no address"
-    for family, kind, _, _, address in places:
+    for family, kind, protocol, _, address in places:
         try:
-            listening = socket.socket(family, kind)
+            # asyncio sets TCP_NODELAY only on connections of a socket whose protocol is IPPROTO_TCP, not 0.
+            listening = socket.socket(family, kind, protocol)
         except OSError as error:  # a family that this machine does not have
             why = (error.strerror or "no socket").lower()
             continue

@@ -100,7 +100,8 @@ def server(agent: Agent) -> Server[Any]:
         content: list[Any] = [types.TextContent(text=text)]
         if not reply.ok:
             return types.CallToolResult(content=content, is_error=True)
-        return types.CallToolResult(content=content, structured_content=json.loads(text))
+        result = json.loads(text)
+        return types.CallToolResult(content=content, structured_content=result, is_error=_is_unanswered(result))
 
     async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=_resources())
@@ -126,6 +127,18 @@ def server(agent: Agent) -> Server[Any]:
         on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
+
+
+def _is_unanswered(result: dict[str, Any]) -> bool:
+    """Whether a result holds only diagnostics: the input was unreadable, or safecheck failed.
+
+    A plan with an ill-formed step has exit code 2 too, but no error diagnostic: INVALID is a verdict.
+    """
+    if any([sentence["status"] == "none" for sentence in result.get("sentences", ())]):
+        return True
+    report = result.get("report", result)
+    errors = [d for d in report.get("diagnostics", ()) if d["severity"] == "error"]
+    return result.get("exit_code") == 4 or (result.get("exit_code") == 2 and bool(errors))
 
 
 _KINDS = {"rules": "rules", "domains": "domain", "worlds": "world"}

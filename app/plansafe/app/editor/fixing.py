@@ -17,7 +17,7 @@ from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.verifier.execution.steps import IllFormed
-from plansafe.verifier.repair.model import EditKind, RepairOptions
+from plansafe.verifier.repair.model import BOUNDED_WORK, EditKind, RepairOptions
 from plansafe.verifier.reporting.report import Headline
 
 SECONDS = 8.0
@@ -94,7 +94,7 @@ def _search(
 def searched(found: Found, judged: Judged, what: str) -> types.WorkspaceEdit:
     """The edit that makes a plan safe. Raises :class:`NoFix`."""
     text = judged.text
-    options = RepairOptions(time_limit_s=SECONDS, max_repairs=1)
+    options = RepairOptions(time_limit_s=SECONDS, max_work=BOUNDED_WORK, max_repairs=1)
     if what == MISSING and judged.prepared is not None:
         steps = judged.prepared.checker.read(judged.prepared.plan).steps
         if any([isinstance(step, IllFormed) for step in steps]):

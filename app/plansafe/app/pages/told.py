@@ -17,7 +17,7 @@ from plansafe.app.render.worlds import lines as world_lines
 from plansafe.app.repairing import ExaminationOptions, Examined, examined
 from plansafe.app.service import Session
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.model import Repair, RepairOptions, RepairStatus
+from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.reporting.timeline import Look, Mishap, Moment, Timeline, timeline
 
@@ -198,7 +198,7 @@ def _why(session: Session, prepared: Prepared, result: Result, read: ReadSteps, 
     found: dict[str, Any] = {}
     done = Examined(result)
     if result.exit_code and search_s and read.timed is None:
-        options = RepairOptions(time_limit_s=search_s, max_repairs=MOST_REPAIRS)
+        options = RepairOptions(time_limit_s=search_s, max_work=BOUNDED_WORK, max_repairs=MOST_REPAIRS)
         done = examined(session, prepared, ExaminationOptions(options, where=True, causes=True))
     if done.repair is not None and done.repair.status is not RepairStatus.ALREADY_SAFE:
         found["classes"] = [witness_object(one) for one in done.witnesses]

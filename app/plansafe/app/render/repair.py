@@ -105,8 +105,7 @@ class RepairRenderer:
         if found is None or not found.repairs:
             return []
         best, *others = found.repairs
-        least = found.optimal or found.bound >= best.cost
-        title = f"{'nearest safe plan' if least else 'a safe plan'}: {_summary(best, found, least)}"
+        title = f"{'nearest safe plan' if found.optimal else 'a safe plan'}: {_summary(best, found)}"
         if not found.complete and found.detail:
             title += f" ({visible(found.detail)})"
         if not self._changes:
@@ -187,10 +186,12 @@ def _label_line(plan: str, label: PublishedLabel) -> str:
     return visible(f"{plan}: {label.name}{reason}") + "\n"
 
 
-def _summary(repair: Repair, found: RepairResult, is_least: bool) -> str:
+def _summary(repair: Repair, found: RepairResult) -> str:
     """How far away it is, and what is known about nearer ones."""
     edits = f"{_count(len(repair.edits), 'edit')}, cost {shown(repair.cost)}"
-    least = ", proved least" if is_least else f"; none costs less than {shown(found.bound)}"
+    least = f"; none costs less than {shown(found.bound)}" if found.bound else "; perhaps not the least"
+    if found.optimal:
+        least = ", proved least"
     if len(found.repairs) == 1:
         return edits + least
     ties = f"{len(found.repairs):,}{'' if found.complete else ' or more'}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request
-from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 from plansafe.verifier.reporting.report import Headline, Report
 
 PLAN = "<plan>"
@@ -136,7 +136,7 @@ class Wishes(NamedTuple):
     max_tokens: int = 1024
     seed: int | None = None
     last_resort: bool = True
-    repair: RepairOptions = RepairOptions()
+    repair: RepairOptions = RepairOptions(max_work=BOUNDED_WORK)
     replan: bool = False
     mapping: bool = False
     refusal: bool = False

@@ -11,10 +11,10 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import And
+from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.repair.api import Repairer, unsupported
+from plansafe.verifier.repair.api import Progress, Repairer, unsupported
 from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
@@ -34,7 +34,12 @@ MAX_MATCHES = 100_000
 """Bindings of one action, or one effect, beyond which no step is called impossible."""
 
 
-def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOptions()) -> Diagnosis:  # noqa: B008
+def diagnose(
+    checker: Checker,
+    plan: Source,
+    options: RepairOptions = RepairOptions(),  # noqa: B008
+    progress: Progress | None = None,
+) -> Diagnosis:
     """What is wrong with ``plan``. ``checker`` must be ``ok``; raises ``ValueError`` otherwise.
 
     The cost is that of :func:`plansafe.verifier.repair.api.repair`.
@@ -52,7 +57,7 @@ def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOpti
         if report.headline is None:
             witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
         return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.question)), result)
-    repairer = Repairer(checker, plan, read.steps, options)
+    repairer = Repairer(checker, plan, read.steps, options, progress)
     result = repairer.run()
     return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
 
@@ -136,7 +141,7 @@ class _Classes:
 
     def _no_repair(self) -> list[Witness]:
         if self.result.status is RepairStatus.NOT_FOUND:
-            return [_unknown(self.result.detail)]
+            return [_unknown(self.result.detail, self.result.bound)]
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
         out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
@@ -147,10 +152,11 @@ class _Classes:
         return out
 
 
-def _unknown(detail: str) -> Witness:
+def _unknown(detail: str, bound: Number = 0) -> Witness:
     """A search that ended at a limit says nothing about whether the plan can be repaired."""
     reason = f": {detail}" if detail else ""
-    return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and none ruled out{reason}")
+    ruled_out = f"only repairs that cost less than {float(bound):g} are ruled out" if bound else "none is ruled out"
+    return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 
 def phrase(edit: Edit) -> str:

@@ -9,7 +9,7 @@ class Limited(Enum):
     """What there was too much of, in the words of a report."""
 
     TIME = "the time limit has passed"
-    WORK = "the search reached its work limit"
+    WORK = "the limit of search operations has been reached"
     NODES = "templates, macros or groups grow beyond a million nodes"
     GROUND_TASK = "the task has too many ground actions"
     INSTANCES = "a rule has too many instances"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic
 
-from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.own_search import MAX_NODES, OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
 
 
@@ -56,9 +56,9 @@ def _worth(solution: Solution) -> int:
     return int(solution.answer is Answer.NOT_FOUND)
 
 
-def default_planners() -> Chain:
-    """Kairos, if it is installed, then our own search."""
+def default_planners(max_nodes: int = MAX_NODES) -> Chain:
+    """Kairos, if it is installed, then our own search, which looks at ``max_nodes`` states at most."""
     from plansafe.verifier.planning.external import Disagreement  # noqa: PLC0415 - what only other planners need
     from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: PLC0415
 
-    return Chain([KairosPlanner(), OwnSearch()], (RuntimeError, Disagreement))
+    return Chain([KairosPlanner(), OwnSearch(max_nodes)], (RuntimeError, Disagreement))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from heapq import heappop, heappush
 from itertools import combinations
 from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -25,11 +29,23 @@ from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
 
+if TYPE_CHECKING:
+    from plansafe.verifier.planning.port import Planner
+
 SAFE = (Headline.SAFE, Headline.VALID)
 IN_PART = "no repair is looked for where a rule is exempt for some objects alone"
 
 
-def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOptions()) -> RepairResult:  # noqa: B008
+Progress = Callable[[Number, int], None]
+"""Called during a search with the lower bound of the cost, and the number of expanded nodes."""
+
+
+def repair(
+    checker: Checker,
+    plan: Source,
+    options: RepairOptions = RepairOptions(),  # noqa: B008
+    progress: Progress | None = None,
+) -> RepairResult:
     """The repairs of least cost of ``plan``, the best first, each replayed. ``checker`` must be ``ok``.
 
     Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults; ends at the
@@ -46,12 +62,19 @@ def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOption
         return RepairResult(RepairStatus.NOT_FOUND, detail=problem)
     meant = _meant(checker, read.steps, options)
     if meant > options.protected:
-        limit = None if options.time_limit_s is None else options.time_limit_s / 2
-        found = Repairer(checker, plan, read.steps, options._replace(protected=meant, time_limit_s=limit)).run()
-        if found.status is RepairStatus.FOUND:
-            return found
-        options = options._replace(time_limit_s=limit)
-    return Repairer(checker, plan, read.steps, options).run()
+        begin, limit, work = monotonic(), options.time_limit_s, options.max_work
+        half = options._replace(
+            protected=meant,
+            time_limit_s=None if limit is None else limit / 2,
+            max_work=None if work is None else work // 2,
+        )
+        first = Repairer(checker, plan, read.steps, half, progress).run()
+        if first.status is RepairStatus.FOUND:
+            return first
+        if limit is not None:
+            options = options._replace(time_limit_s=max(limit / 2, limit - (monotonic() - begin)))
+        options = options._replace(max_work=half.max_work)
+    return Repairer(checker, plan, read.steps, options, progress).run()
 
 
 def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options: RepairOptions) -> frozenset[int]:
@@ -78,11 +101,24 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     return ""
 
 
+class _Spare(NamedTuple):
+    """A repair that may not be the nearest, its cost, and what found it."""
+
+    aligned: Aligned
+    cost: Number
+    author: str
+
+
 class Repairer:
     """One call of :func:`repair`."""
 
     def __init__(
-        self, checker: Checker, plan: Source, steps: Sequence[GroundAction | IllFormed], options: RepairOptions
+        self,
+        checker: Checker,
+        plan: Source,
+        steps: Sequence[GroundAction | IllFormed],
+        options: RepairOptions,
+        progress: Progress | None = None,
     ) -> None:
         self.checker = checker
         self.engine = checker.engine
@@ -92,14 +128,16 @@ class Repairer:
         self.options = options
         limit = options.time_limit_s
         self.deadline = None if limit is None else monotonic() + limit
+        self._progress = progress
+        self._searches: list[Search] = []
         text = checker.read(plan).text
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
         self._order = Order(checker, steps, self.texts, bool(options.purposes) and not checker.engine.task.goal)
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
-        self.unsafe_goal = False
-        """Whether it was proved that the goal can be reached, but not safely."""
+        self._no_safe_plan = False
+        """Whether it was proved that no safe plan reaches the goal."""
         self._reasons = Reasons(checker.engine, steps, self.question)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
@@ -121,62 +159,87 @@ class Repairer:
 
     def _run(self) -> RepairResult:
         options = self.options
-        search = Search(self._task(), self.options.tie_limit_s)
-        limited = spare = None
+        search = self._search()
+        limited = ""
+        spare: _Spare | None = None
         try:
-            found, complete = self._levels(search, self._share(_FIRST), options.max_cost)
+            self._allow(search, _FIRST)
+            candidates, complete = self._levels(search, options.max_cost)
         except LimitReached:
-            found, complete = self._at_the_limit(search)
-            if not found:
+            candidates, complete = self._at_the_limit(search)
+            if not candidates:
                 # Some repair first, then on with the search, which now has to look below its cost alone.
-                spare = self._inserted()
-                most = options.max_cost if spare is None else _cost(spare, options)
+                spare, proof = self._some_repair()
+                if proof:
+                    return RepairResult(
+                        RepairStatus.PROVED_NONE, (), search.proved, False, True, proof, search.expanded
+                    )
                 try:
-                    found, complete = self._levels(search, self._share(1.0), most)
-                except LimitReached:
-                    found, complete = self._at_the_limit(search)
-                    limited = f"the time limit of {options.time_limit_s:g} s has passed"
-        if spare is not None and not (found and _cost(found[0], options) <= _cost(spare, options)):
-            return self._spare(search, spare, limited)
-        if not found:
-            return self._nothing(search, limited or "")
-        cost = _cost(found[0], options)
-        ranked = self.ties = self._order.sorted(found)
-        repairs = self._present(ranked, cost)
-        sure = not (search.incomplete or search.task.effects.cut or search.ties_missing)
-        optimal = search.bound >= cost and sure
-        complete = complete and optimal and self.all_listed
-        bound = cost if optimal else min(search.bound, cost)
-        detail = search.incomplete if optimal else limited or search.incomplete
+                    self._allow(search, 1.0)
+                    candidates, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
+                except LimitReached as reached:
+                    limited = reached.what.value
+                    candidates, complete = self._at_the_limit(search)
+        if spare is not None and not (candidates and _cost(candidates[0], options) <= spare.cost):
+            return self._result_of(search, [spare.aligned], False, limited, spare.author)
+        if not candidates:
+            return self._nothing(search, limited)
+        return self._result_of(search, candidates, complete, limited)
+
+    def _result_of(
+        self, search: Search, candidates: list[Aligned], complete: bool, limited: str, author: str = ""
+    ) -> RepairResult:
+        """The result where there are repairs of one cost. ``author``: what found them, if the search itself did not.
+
+        A cost that is proved least is so whatever limit ended the search: ``detail`` does not name one then.
+        """
+        self.ties = self._order.sorted(candidates)
+        cost = _cost(candidates[0], self.options)
+        repairs = self._present(self.ties, cost)
+        bound = min(search.proved, cost)
+        # The search itself has tried whether each new step is needed.
+        optimal = bound == cost and (not author or self._needed(candidates[0]) is True)
+        details = [] if optimal else [limited or search.incomplete]
+        details.append(f"this repair comes from {author}" if author else "")
+        detail = "; ".join([text for text in details if text])
+        complete = complete and optimal and self.all_listed and not search.is_doubtful
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _task(self) -> RepairTask:
         return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.question)
 
-    def _share(self, share: float) -> float | None:
-        """When a share of the time that is left will have passed; a little is kept for the rest of the work."""
-        if self.deadline is None:
-            return None
-        left = self.deadline - monotonic()
-        return monotonic() + share * max(0.0, left - min(1.0, 0.1 * left))
+    def _search(self, insertions_only: bool = False) -> Search:
+        tie_limit = 0.1 if insertions_only else self.options.tie_limit_s
+        progress = None if insertions_only else self._progress
+        search = Search(self._task(), tie_limit, insertions_only, progress)
+        self._searches.append(search)
+        return search
 
-    def _inserted(self) -> Aligned | None:
-        """Some repair, by insertions (and what ill-formed steps need) alone; it may not be the nearest."""
-        search = Search(self._task(), tie_limit=0.1, insertions_only=True)
+    def _allow(self, search: Search, share: float) -> None:
+        """Let a search use a share of the time and work that is left; a little time is kept for the rest."""
+        if self.deadline is not None:
+            left = self.deadline - monotonic()
+            search.deadline = monotonic() + share * max(0.0, left - min(1.0, 0.1 * left))
+        if self.options.max_work is not None:
+            left = self.options.max_work - sum([each.work for each in self._searches])
+            search.work_limit = search.work + int(share * max(0, left))
+
+    def _some_repair(self) -> tuple[_Spare | None, str]:
+        """Some repair, which may not be the nearest; or in words the proof that there is none.
+
+        By insertions (and what ill-formed steps need) alone, or else from a planner.
+        """
+        search = self._search(insertions_only=True)
         try:
-            found = self._levels(search, self._share(_SECOND), self.options.max_cost)[0]
+            self._allow(search, _SECOND)
+            candidates = self._levels(search, self.options.max_cost)[0]
         except LimitReached:
-            found = self._at_the_limit(search)[0]
-        return self._order.sorted(found[:20])[0] if found else None
-
-    def _spare(self, search: Search, spare: Aligned, limited: str | None) -> RepairResult:
-        """The result where the search found nothing better than a repair by insertions."""
-        cost = _cost(spare, self.options)
-        self.ties = [spare]
-        repairs = self._present(self.ties, cost)
-        detail = f"{limited or 'the search was cut short'}; this repair comes from a search for insertions alone"
-        bound = min(search.bound, cost)
-        return RepairResult(RepairStatus.FOUND, repairs, bound, bound == cost, False, detail, search.expanded)
+            candidates = self._at_the_limit(search)[0]
+        if candidates:
+            best = self._order.sorted(candidates[:20])[0]
+            return _Spare(best, _cost(best, self.options), "a search for insertions alone"), ""
+        planned, proof = self._planned(_THIRD)
+        return None if planned is None else _Spare(planned, _cost(planned, self.options), "a planner"), proof
 
     def _at_the_limit(self, search: Search) -> tuple[list[Aligned], bool]:
         """What a search had found when its time was up."""
@@ -184,32 +247,47 @@ class Repairer:
             return [], False
         return self._extract(search, min([node.cost for node in search.terminals]))[0], False
 
-    def _levels(self, search: Search, deadline: float | None, most: Number) -> tuple[list[Aligned], bool]:
-        """Search at rising costs until repairs are found whose new steps are all needed."""
-        search.deadline = deadline
-        search.run(most)
+    def _levels(self, search: Search, most: Number | None) -> tuple[list[Aligned], bool]:
+        """Search at rising costs until repairs are found whose new steps are all needed; whether these are all.
+
+        Raises :class:`LimitReached`.
+        """
+        if not search.terminals and not search.run(most):  # there is a repair, and perhaps more of its cost
+            repairs, _ = self._at_the_limit(search)
+            if repairs:
+                return repairs, False
         if not search.terminals:
             return [], True
         least = min([node.cost for node in search.terminals])
-        for cost in self._costs(least):
+        for cost in self._costs(least, most):
             search.run(cost, everything=True)
-            found, complete = self._extract(search, cost)
+            repairs, complete = self._extract(search, cost)
             search.bound = cost
-            if found:
-                return found, complete
+            if repairs:
+                return repairs, complete
+            if not complete:
+                search.doubt(cost)
         return [], True
 
-    def _costs(self, least: Number) -> list[Number]:
-        """What repairs can cost, from the least cost that a search found."""
-        most = self.options.max_cost
-        sums: set[Number] = {0}
-        fresh = sums
-        while fresh:
-            fresh = {s + w for s in fresh for w in self.options.weights if s + w <= most} - sums
-            sums |= fresh
-            if len(sums) > 10_000:
-                break
-        return sorted([s for s in sums if s >= least])
+    def _costs(self, least: Number, most: Number | None) -> Iterator[Number]:
+        """What repairs can cost, in rising order, where the cheapest safe plan costs ``least``.
+
+        The needed part of that plan costs at most as much as if its substitutions were deletions.
+        """
+        weights = self.options.weights
+        last: Number = least
+        if weights.delete > weights.substitute:
+            last = least * Fraction(weights.delete) / Fraction(weights.substitute)
+        last = last if most is None else min(last, most)
+        heap: list[Number] = [0]
+        while heap and heap[0] <= last:
+            cost = heappop(heap)
+            while heap and heap[0] == cost:
+                heappop(heap)
+            if cost >= least:
+                yield cost
+            for weight in set(weights):
+                heappush(heap, cost + weight)
 
     def _extract(self, search: Search, cost: Number) -> tuple[list[Aligned], bool]:
         """The repairs of a cost, at most a multiple of what will be listed; whether these are all."""
@@ -217,7 +295,10 @@ class Repairer:
         most = max(20 * self.options.max_repairs, 200)
         late = None if self.deadline is None else monotonic() + self.options.tie_limit_s
         for aligned in alignments(search.root, search.terminals, cost, late):
-            if self._needed(aligned):
+            needed = self._needed(aligned)
+            if needed is None:
+                return out, False
+            if needed:
                 out.append(aligned)
                 if len(out) >= most:
                     return out, False
@@ -225,8 +306,8 @@ class Repairer:
 
     # -- intent -------------------------------------------------------------------------------------------------------
 
-    def _needed(self, aligned: Aligned) -> bool:
-        """Whether no set of new steps can be left out.
+    def _needed(self, aligned: Aligned) -> bool | None:
+        """Whether no set of new steps can be left out; ``None`` if the time did not suffice for all sets.
 
         A set without substitutions need not be tried: leaving it out would be a cheaper repair, and there is none. Nor
         one with insertions, where a deletion costs no more than a substitution.
@@ -237,6 +318,8 @@ class Repairer:
         pool = aligned.new if weights.delete > weights.substitute else tuple(sorted(aligned.substituted))
         for size in range(1, len(pool) + 1):
             for chosen in combinations(pool, size):
+                if size > 1 and self.deadline is not None and monotonic() > self.deadline:
+                    return None
                 if aligned.substituted & set(chosen) and self.safe(aligned.without(frozenset(chosen))):
                     return False
         return True
@@ -330,7 +413,8 @@ class Repairer:
     # -- where the search finds nothing -------------------------------------------------------------------------------
 
     def _nothing(self, search: Search, limited: str) -> RepairResult:
-        bound, expanded = search.bound, search.expanded
+        """The result where the search ended without a repair."""
+        bound, expanded = search.proved, search.expanded
         if search.root.broken:
             first = search.root.broken[0]
             rule = self.engine.rules[self.engine.plan.parts[first.part].rule].name
@@ -338,47 +422,63 @@ class Repairer:
             detail = f"the initial state {how} rule `{rule}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         detail = limited or search.incomplete
-        sure = not (search.task.effects.cut or search.ties_missing or search.terminals)
-        if search.exhausted and not detail and sure:
+        if search.exhausted and not detail and not search.is_doubtful and not search.terminals:
             detail = "the search for repairs was complete"
+            self._no_safe_plan = not self.options.protected
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
-        found, proof = self._planned()
-        if proof:
-            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
-        if found is not None:
-            self.ties = [found]
-            cost = _cost(found, self.options)
-            detail = f"{detail or 'the search was cut short'}; this repair comes from a planner"
-            return RepairResult(
-                RepairStatus.FOUND, self._present([found], cost), min(bound, cost), False, False, detail, expanded
-            )
-        detail = detail or f"no repair costs less than {bound}; the search went no further (--max-cost)"
+        if not limited:  # else planners were asked before
+            planned, proof = self._planned(_LAST)
+            if proof:
+                return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
+            if planned is not None:
+                return self._result_of(search, [planned], False, detail or "the search was cut short", "a planner")
+        if not detail and self.options.max_cost is None:
+            detail = "the search was cut short"
+        elif not detail:
+            detail = f"the search went no further than cost {float(self.options.max_cost or 0):g} (--max-cost)"
         return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
 
-    def _planned(self) -> tuple[Aligned | None, str]:
+    def _planned(self, share: float) -> tuple[Aligned | None, str]:
         """The cheapest repair that planners' plans give within the limits; or in words that there is no safe plan."""
-        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
-        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415
+        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
 
-        limit = 10.0 if self.deadline is None else max(0.3, (self.deadline - monotonic()) / 2)
-        planners = default_planners()
+        planners, limit = self._planners(share)
+        most = self.options.max_cost
         best: Aligned | None = None
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(Query(self.checker, before, True, False, limit))
             if solution.answer is Answer.UNSOLVABLE and not prefix:
-                reachable = planners.solve(Query(self.checker, (), False, False, limit))
-                self.unsafe_goal = reachable.answer is Answer.SOLVED
+                self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
             if solution.answer is not Answer.SOLVED:
                 continue
             steps = lean((*before, *solution.steps), self.steps, self.safe)
             aligned = align(self.steps, steps, self.options.protected)
-            if aligned is None or not self.safe(aligned.steps) or _cost(aligned, self.options) > self.options.max_cost:
+            if aligned is None or not self.safe(aligned.steps):
+                continue
+            if most is not None and _cost(aligned, self.options) > most:
                 continue
             if best is None or _cost(aligned, self.options) < _cost(best, self.options):
                 best = aligned
         return best, ""
+
+    def _planners(self, share: float) -> tuple[Planner, float]:
+        """The planners, and the seconds that one question to them may take."""
+        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
+
+        limit = 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
+        return default_planners() if self.options.max_work is None else default_planners(_PLANNER_NODES), limit
+
+    @cached_property
+    def unsafe_goal(self) -> bool:
+        """Whether it was proved that the goal can be reached, but not safely; after :meth:`run`. Asks a planner."""
+        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
+
+        if not self._no_safe_plan:
+            return False
+        planners, limit = self._planners(_LAST)
+        return planners.solve(Query(self.checker, (), False, False, limit)).answer is Answer.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
@@ -391,8 +491,11 @@ class Repairer:
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 
 
-_FIRST, _SECOND = 0.35, 0.5
-"""Shares of the time that is left: for the nearest repair at first, then for some repair by insertions alone."""
+_FIRST, _SECOND, _THIRD, _LAST = 0.35, 0.5, 0.25, 0.5
+"""Shares of the time that is left: for the nearest repair at first, then for some repair by insertions alone, then for
+each of two planners' plans; and for each of these at the end."""
+_PLANNER_NODES = 20_000
+"""States that a planner may look at where the work is limited."""
 _REPLAYED = 3
 """Repairs of a plan that the kernel replays (if the checker's options leave that to us)."""
 _EXPLAINED, _EXPLAINED_STEPS = 2, 400

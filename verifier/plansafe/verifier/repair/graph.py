@@ -11,6 +11,7 @@ the sum of their searches, not the product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
@@ -51,17 +52,29 @@ _NONE: frozenset[int] = frozenset()
 class Search:
     """One search. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`.
 
-    ``tie_limit``: how long to look for further repairs of the cost of the first, in seconds.
+    ``tie_limit``: how long to look for further repairs of the cost of the first, in seconds. ``progress``: called with
+    the bound and the number of expanded nodes after each task of the agenda.
     """
 
-    def __init__(self, task: RepairTask, tie_limit: float | None, insertions_only: bool = False) -> None:
+    def __init__(
+        self,
+        task: RepairTask,
+        tie_limit: float | None,
+        insertions_only: bool = False,
+        progress: Callable[[Number, int], None] | None = None,
+    ) -> None:
         self.task = task
         self.engine = task.engine
         self.deadline: float | None = None
+        self.work_limit: int | None = None
         self.tie_limit = tie_limit
+        self.progress = progress
         self.expanded = 0
+        self.work = 0
+        """Steps that were tried and demands that were received: the measure of ``work_limit``."""
         self.bound: Number = 0
-        """No repair costs less."""
+        """No repair costs less, as far as the search is complete (see :attr:`proved`)."""
+        self._doubtful_from: Number | None = None
         self.ties_missing = False
         """Whether some repair of least cost may not be in the graph."""
         self.terminals: list[Node] = []
@@ -78,26 +91,57 @@ class Search:
         if not self.root.broken:
             self._expand_later(self.root)
 
-    def run(self, max_cost: Number, everything: bool = False) -> None:
+    def run(self, max_cost: Number | None, everything: bool = False) -> bool:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        ``everything``: do not stop at the first cost. Raises :class:`LimitReached`; what was found by then stays, and
-        another call goes on.
+        ``everything``: do not stop at the first cost. False if the limit for ties has passed before. Raises
+        :class:`LimitReached`; its results stay, and another call goes on.
         """
         found: Number | None = None
+        ties_until: float | None = None
         while (level := self.agenda.next) is not None:
-            if level > max_cost or (found is not None and level > found):
+            if (max_cost is not None and level > max_cost) or (found is not None and level > found):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(Limited.TIME)
+            if ties_until is not None and monotonic() > ties_until:
+                return False
+            if self.work_limit is not None and self.work > self.work_limit:
+                raise LimitReached(Limited.WORK)
             if not self.agenda.act():
                 continue
             self.bound = max(self.bound, level)
+            if self.is_doubtful and self._doubtful_from is None:
+                self.doubt(level)
+            if self.progress is not None:
+                self.progress(self.proved, self.expanded)
             if found is None and self.terminals and not everything:
                 found = min([end.cost for end in self.terminals])
                 if self.deadline is not None and self.tie_limit is not None:
-                    self.deadline = min(self.deadline, monotonic() + self.tie_limit)
-        self.bound = found if found is not None else max_cost if level is None else level
+                    ties_until = monotonic() + self.tie_limit
+        if found is not None:
+            self.bound = found
+        elif level is not None:
+            self.bound = level
+        elif max_cost is not None:
+            self.bound = max_cost
+        return True
+
+    def doubt(self, cost: Number) -> None:
+        """Record that a repair of this cost may have been missed."""
+        self._doubtful_from = cost if self._doubtful_from is None else min(self._doubtful_from, cost)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the search may have missed something."""
+        return bool(self.incomplete) or self.task.effects.cut or self.ties_missing
+
+    @property
+    def proved(self) -> Number:
+        """A lower bound of the cost of all repairs, also of those that the search may have missed."""
+        if self._doubtful_from is not None:
+            return min(self.bound, self._doubtful_from)
+        return 0 if self.is_doubtful else self.bound
 
     @property
     def exhausted(self) -> bool:
@@ -185,6 +229,7 @@ class Search:
 
     def _take(self, node: Node, taken: GroundAction) -> Execution | None:
         """What a step leads to; ``None`` if it cannot be taken."""
+        self.work += 1
         try:
             return node.now.after(taken)
         except (NumberTooLarge, TooManyInstances) as limit:
@@ -288,6 +333,7 @@ class Search:
         offers: dict[Number, list[tuple[Node, Demand, Number]]] = {}
         while stack:
             node, demand, extra, full = stack.pop()
+            self.work += 1
             known = node.demands.get(demand)
             if known is not None and known[0] <= extra and (known[1] or not full):
                 continue

@@ -89,11 +89,17 @@ class RepairStatus(Enum):
     PROVED_NONE = "proved impossible"
 
 
+BOUNDED_WORK = 200_000
+"""``max_work`` for callers that repair on the side (services, pages, loops): some three seconds of one processor."""
+
+
 class RepairOptions(NamedTuple):
     """How to search.
 
-    ``protected``: steps (from 1) that must be kept. ``max_cost``: give up beyond. ``max_repairs``: list at most so many
-    tied repairs. ``time_limit_s``: for the whole search; what was found by then is returned, with a bound.
+    ``protected``: steps (from 1) that must be kept. ``max_cost``: look for no repair that costs more; ``None``: go on
+    to higher costs until another limit. ``max_repairs``: how many tied repairs are listed at most. ``time_limit_s``: for
+    the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of search
+    operations, which does not depend on the machine's speed.
     ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
     ``purposes``: names of actions that are done for their own sake. Where a task has no goal, they say what the plan is
     for: their steps are kept, unless no repair is found in half the time that keeps them.
@@ -101,9 +107,10 @@ class RepairOptions(NamedTuple):
 
     weights: Weights = Weights()
     protected: frozenset[int] = frozenset()
-    max_cost: Number = 8
+    max_cost: Number | None = None
     max_repairs: int = 100
     time_limit_s: float | None = 30.0
+    max_work: int | None = None
     tie_limit_s: float = 0.5
     purposes: frozenset[str] = frozenset()
 
@@ -112,8 +119,9 @@ class RepairResult(NamedTuple):
     """What a search found.
 
     ``repairs`` are all tied optima in the documented order (the best first), each replayed. ``bound``: no repair costs
-    less. ``optimal``: the cost of ``repairs`` is proved least. ``complete``: all repairs of that cost are listed.
-    ``detail`` says in words what limited the search or proved that there is none. ``expanded``: nodes.
+    less. ``optimal``: the cost of ``repairs`` is proved least; then no limit is named in ``detail``. ``complete``: all
+    repairs of that cost are listed. ``detail`` says in words what limited the search or proved that there is none.
+    ``expanded``: nodes.
     """
 
     status: RepairStatus

@@ -23,6 +23,7 @@ from plansafe.verifier.repair.model import RepairOptions
 
 PROPOSED = "<proposed>"
 LIBRARY_WEIGHT = 5.0
+_REPAIR = RepairOptions(max_cost=8, max_repairs=2, time_limit_s=1.0, max_work=20_000)
 Resolve = Callable[[str, Source], "Source | None"]
 
 
@@ -161,7 +162,7 @@ class _Run:
             if plans.safe(path):
                 kept.append(path)
             else:
-                repaired = repair(plans.checker, example, RepairOptions(max_repairs=2, time_limit_s=1.0))
+                repaired = repair(plans.checker, example, _REPAIR)
                 sources = [Source("<repair>", r.text) for r in repaired.repairs[:2]]
                 others += [p for p in [plans.parsed(source) for source in sources] if p is not None]
         limit = self.options.time_limit_s
