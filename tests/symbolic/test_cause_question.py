@@ -13,6 +13,7 @@ from decision_tasks import compared_task
 from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -105,6 +106,21 @@ def test_facts_of_which_few_matter() -> None:
     assert values is not None and {fact.code for fact, _ in values.facts} in ({10, 500}, {9_000, 9_003})
     found = question(asked, completions=search).asked
     assert found == Opens(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
+
+
+def test_the_work_budget_ends_the_search() -> None:
+    circuit = Circuit()
+    a, b, c = facts(circuit, 3)
+    asked = decision(circuit, TRUE, circuit.conjunction([circuit.either(a, b), c]))
+    for units in range(0, 3_000, 100):
+        notes = []
+        for _ in range(2):
+            search = Completions(asked, work=WorkBudget(units))
+            notes.append((minimal_cause(asked, completions=search), question(asked, completions=search)))
+        assert notes[0] == notes[1]
+        if units == 0:
+            assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
+    assert minimal_cause(asked, completions=Completions(asked, work=WorkBudget(100_000))) == minimal_cause(asked)
 
 
 def test_numbers() -> None:

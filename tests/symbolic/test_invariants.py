@@ -14,6 +14,7 @@ from invariants_random import OBJECTS, domain
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
+from plansafe.verifier.symbolic.invariants import invariants
 from plansafe.verifier.symbolic.invariants.groups import (
     Assumed,
     assumed_text,
@@ -295,6 +296,17 @@ def test_the_deadline_ends_the_search(root: Path) -> None:
     for share in (0.0, 0.005, 0.02, 0.05):
         assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in infer(task, monotonic() + share))
     assert infer(task, monotonic() - 1) == []
+
+
+def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = household(root, "breakfast")
+    everything = infer(task)
+    for checks in (0, 10, 100, 300):
+        monkeypatch.setattr(invariants, "MAX_CHECKS", checks)
+        found = infer(task)
+        assert found == infer(task)
+        assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in found)
+        assert checks or not found
 
 
 def test_seeds_may_be_restricted(root: Path) -> None:

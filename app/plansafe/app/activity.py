@@ -24,7 +24,7 @@ _FIRST_S, _LONGEST_S = 10, 60
 class Activity:
     """A line that is rewritten every second on a terminal; elsewhere plain lines, which become rarer.
 
-    A context manager. Silent where it is not ``enabled``.
+    A context manager. Silent unless ``enabled``.
     """
 
     def __init__(self, enabled: bool, stream: TextIO | None = None) -> None:
@@ -55,11 +55,11 @@ class Activity:
     def start(self, text: str, brief: bool = False) -> None:
         """Something else is done from now on. ``brief``: it is worth a plain line only if it lasts."""
         with self._lock:
-            known, self._text = self._text, visible(text)
+            previous, self._text = self._text, visible(text)
             self._since, self._next = time.monotonic(), _FIRST_S
             if self._rewrites:
                 self._write(f"\r\x1b[K{self._text} ..")
-            elif self._enabled and not brief and self._text != known:
+            elif self._enabled and not brief and self._text != previous:
                 self._write(f"{self._text} ..\n")
 
     def show(self, seconds: int) -> None:

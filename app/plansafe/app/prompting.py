@@ -67,11 +67,11 @@ def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptWi
             return ()
         raise BadOption(f"no examples are shipped for the domain {task.name}", "give plans with --example FILE")
     if wishes.style is not PromptStyle.NEAREST:
-        known = [*[one for one in benchmark_examples() if one.problem != own], *known]
-    shown = tuple([example(known[n]) for n in _chosen(words, [one.words for one in known], wishes)])
-    if wishes.style is None and any([list(one.compiled.task.actions) != list(task.actions) for one in shown]):
+        known = [*[task for task in benchmark_examples() if task.problem != own], *known]
+    examples = tuple([example(known[n]) for n in _chosen(words, [task.words for task in known], wishes)])
+    if wishes.style is None and any([list(e.compiled.task.actions) != list(task.actions) for e in examples]):
         return ()  # a domain of the user that has only the name of a shipped one
-    return shown
+    return examples
 
 
 def _chosen(words: str, others: list[str], wishes: PromptWishes) -> list[int]:

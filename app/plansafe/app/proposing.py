@@ -130,7 +130,7 @@ def mend(plan: str, settings: Settings, asked: Asked, options: ModelOptions) -> 
 def _run(
     settings: Settings, asked: Asked, options: ModelOptions, session: Session, plan: Source | str
 ) -> Proposed | Diagnostic:
-    """Prepare the task of a plan, or of the place where there is none yet (a source), and ask the model."""
+    """Prepare the task of a plan, or of the place of a future plan (a source), and ask the model."""
     with Activity(is_slow(options.name)) as activity:
         activity.start("reading the task", brief=True)
 

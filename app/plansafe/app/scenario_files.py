@@ -196,8 +196,8 @@ class ScenarioFiles:
 
         if not os.path.isfile(os.path.join(folder, TABLE)):
             return None
-        found = None if self._broken else read_scenarios(folder)
-        return found.diagnostics[0] if found is not None and found.diagnostics else read_foundations(folder)
+        diagnostics = () if self._broken else read_scenarios(folder).diagnostics
+        return diagnostics[0] if diagnostics else read_foundations(folder)
 
     def _own_domain(self, problem: str, candidates: list[str]) -> Source | Diagnostic | None:
         wanted = {name.lower() for name in _DOMAIN.findall(problem[:HEAD])}

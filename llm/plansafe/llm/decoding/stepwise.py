@@ -229,21 +229,21 @@ class _Decoding:
         )
         answer = ask(self.model, request, self.cache)
         self.answers.append(answer)
-        choice = _named(answer.text, texts)
+        choice = _match(answer.text, texts)
         self.ignored = " ".join(answer.text[:_WIDEST].split()) if choice is None else None
         return choice or _nearest(answer.text, texts)
 
 
-def _named(text: str, texts: list[str]) -> str | None:
+def _match(text: str, texts: list[str]) -> str | None:
     """The choice that an answer is, apart from case, white space and parentheses."""
     words = _words(text)
-    return next((one for one in texts if one == text.strip() or _words(one) == words), None)
+    return next((choice for choice in texts if choice == text.strip() or _words(choice) == words), None)
 
 
 def _nearest(text: str, texts: list[str]) -> str:
     """The choice that shares most words with an answer: a provider may not hold models to choices."""
     words = _words(text)
-    return max(texts, key=lambda one: (_shared(_words(one), words), -len(one)))
+    return max(texts, key=lambda choice: (_shared(_words(choice), words), -len(choice)))
 
 
 def _words(text: str) -> list[str]:

@@ -31,7 +31,7 @@ def lines(planned: Planned | None, before: Iterable[Exchange] = ()) -> Iterator[
 
 
 def exchanged(request: Request, answer: Answer) -> dict[str, Any]:
-    """One call: the answer, the address of the request, how it is drawn, and what was said to the model."""
+    """One call: the answer, and the request with its address, sampling and messages."""
     record = asdict(answer)
     del record["stored"]
     record["request"] = address(request)

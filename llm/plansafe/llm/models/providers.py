@@ -55,7 +55,7 @@ class Settings:
 
 
 class Provider(NamedTuple):
-    """A kind of model. ``packages`` are what it imports, ``extra`` what installs them, ``needs`` what else it takes.
+    """A kind of model: the ``packages`` that it imports, the ``extra`` that installs them, further ``needs``.
 
     ``substitute`` is the name of the provider that runs the same weights where the packages are missing.
     """

@@ -42,23 +42,23 @@ def read_events(body: bytes) -> dict[str, Any]:
     Only texts are put together: a stream of tool calls, or one that is cut, is refused.
     """
     texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "refusal": []}
-    whole: dict[str, Any] = {}
+    common: dict[str, Any] = {}
     finish = None
     for line in body.splitlines():
         data = line.removeprefix(b"data:").strip()
         if not line.startswith(b"data:") or data == b"[DONE]":
             continue
         event = read_object(data)
-        whole.update({name: event[name] for name in ("model", "usage", "error") if event.get(name) is not None})
+        common.update({name: event[name] for name in ("model", "usage", "error") if event.get(name) is not None})
         delta, finish = inner(event, "choices", 0, "delta"), inner(event, "choices", 0, "finish_reason") or finish
         if isinstance(inner(delta, "tool_calls"), list):
             raise Garbage("a stream of tool calls")
         for name, parts in texts.items():
             parts.append(text_of(inner(delta, name)))
-    if finish is None and "error" not in whole:
+    if finish is None and "error" not in common:
         raise Garbage("a stream of events without an end")
     message = {name: "".join(parts) for name, parts in texts.items()}
-    return {**whole, "choices": [{"message": message, "finish_reason": finish}]}
+    return {**common, "choices": [{"message": message, "finish_reason": finish}]}
 
 
 def _containers(body: bytes) -> int:

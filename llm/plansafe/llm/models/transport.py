@@ -150,14 +150,14 @@ class Transport:
     def _streamed(self, body: bytes) -> dict[str, Any]:
         """An answer that the server streams though it was asked not to: the next one would be no different."""
         try:
-            found = read_events(body)
+            completion = read_events(body)
         except Garbage as error:
             message = self.clean(f"{self.url} streams its answer, which was not asked for: {error}")
             help = "switch streaming off in the server, or in the proxy before it"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=True) from None
-        if "error" in found:
-            found.pop("choices")
-        return found
+        if "error" in completion:
+            completion.pop("choices")
+        return completion
 
     def _lasting(self, status: int, said: str) -> ModelError:
         """What is wrong with every request to this server."""

@@ -45,8 +45,8 @@ def shipped(domain: str) -> list[Known]:
 
 def benchmark_examples() -> list[Known]:
     """The examples that the suite ``planning`` shows, in its order: the benchmark's figures are for these prompts."""
-    drawn = [draw(family, number) for family, number in BENCHMARK]
-    return [Known(one.words, one.problem.text, one.reference) for one in drawn]
+    instances = [draw(family, number) for family, number in BENCHMARK]
+    return [Known(task.words, task.problem.text, task.reference) for task in instances]
 
 
 def example(known: Known) -> Example:
