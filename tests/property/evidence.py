@@ -54,7 +54,7 @@ def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
 
 def shown(value: Any) -> str:
     """A value of the kernel's as a table prints it."""
-    return str(value) if isinstance(value, Fraction) else {0: "F", 2: "T"}[value]
+    return str(value) if isinstance(value, Fraction) else {0: "F", 2: "T", None: "undefined"}[value]
 
 
 def words(text: str) -> Fact:
