@@ -7,6 +7,7 @@ from worlds_case import WorldsCase
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION
@@ -72,6 +73,8 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     read = checker.read(Source("plan", case.plan))
     if read.ordering is not None or read.timed is not None:
         return differences(case, ("auto",))
+    if any([isinstance(step, IllFormed) for step in read.steps]):
+        return differences(case)  # the report says what that means for safety
     groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
     encoding = encode(checker.compiled, read.steps, groups)
     out: list[str] = []
