@@ -88,8 +88,8 @@ def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Co
             facts ^= {(key.predicate, key.code)}
         elif kind == 1 and audit.encoding.outcomes:
             (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.outcomes.items()))
-            usual, others = outcomes[step, which]
-            outcomes[step, which] = Outcomes(usual, others | {objects: draw.randrange(alternatives)})
+            usual, exceptions = outcomes[step, which]
+            outcomes[step, which] = Outcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
         elif kind == 2 and values:
             values[draw.choice(sorted(values))] += draw.choice((1, -1, Fraction(1, 2)))
     return world._replace(facts=frozenset(facts), values=values, outcomes=outcomes)

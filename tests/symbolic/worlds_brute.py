@@ -304,6 +304,8 @@ def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
         value: str = getattr(found, name)
         if name == "safe" and claimed[name] == "UNKNOWN" and case.question.introduced:
             continue  # what was there before over the whole trace the circuit does not always know
+        if name == "safe" and not found.rules:
+            continue  # the report makes no statement about safety (docs/language.md, section 6)
         against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & found.seen[name]
         if claimed[name] != value if found.complete else against:
             out.append(f"{name}: claimed {claimed[name]}, but {value} over {found.worlds} worlds")

@@ -7,6 +7,7 @@ from worlds_case import WorldsCase
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION
@@ -45,7 +46,7 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
                 out.append(f"{engine}: {report.headline.value}, but no world is allowed")
             continue
         values = {"executable": report.executable, "goal": report.goal, "safe": report.safe}
-        if report.safe.value == "UNKNOWN" and has_functions(case) and _replays(case, engine):
+        if report.safe.value == "UNKNOWN" and has_functions(case) and _replays(case):
             continue  # the explicit engine may be undecided about a rule that is not (docs/language.md, section 4)
         out += [f"{engine}: {text}" for text in contradictions(case, {k: v.value for k, v in values.items()})]
         if given_up(case, report.safe):
@@ -72,6 +73,8 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     read = checker.read(Source("plan", case.plan))
     if read.ordering is not None or read.timed is not None:
         return differences(case, ("auto",))
+    if any([isinstance(step, IllFormed) for step in read.steps]):
+        return differences(case)  # the report says what that means for safety
     groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
     encoding = encode(checker.compiled, read.steps, groups)
     out: list[str] = []
@@ -108,11 +111,9 @@ def given_up(case: WorldsCase, safe: Worlds) -> bool:
     return case.question.introduced and safe is Worlds.UNKNOWN
 
 
-def _replays(case: WorldsCase, engine: str) -> bool:
-    """Whether the worlds of a case are replayed one by one, by ``auto`` or since not every violation counts."""
-    if case.name.startswith("orders") and case.question != EVERY_VIOLATION:
-        return True
-    return engine == "auto" and case.name.startswith(("timed", "orders"))
+def _replays(case: WorldsCase) -> bool:
+    """Whether the explicit engine replays the worlds of a case, whatever engine is asked for."""
+    return case.name.startswith(("timed", "orders"))
 
 
 def has_functions(case: WorldsCase) -> bool:

@@ -299,8 +299,8 @@ class ActionCode:
 def _gathered(lines: list[str]) -> list[str]:
     """Blocks under the same condition as one: effects are computed in one state, so what is asked there is asked once.
 
-    The order of facts does not matter, and that of numbers is kept: blocks that update one are left alone. A head reads
-    the state and the parameters of the action alone, so it has one value wherever it stands.
+    The order of facts does not matter. The order of numbers is kept: blocks that update a number are left alone. A head
+    reads only the state and the parameters of the action, so its value does not depend on its place.
     """
     blocks: list[list[str]] = []
     first: dict[str, list[str]] = {}

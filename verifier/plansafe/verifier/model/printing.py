@@ -2,7 +2,7 @@
 
 Two things are told apart that PDDL writes alike: an action's condition is a list of conjuncts, and an effect is flat
 (quantifiers outside, one condition, then facts and numbers). A type that is no more than a set of objects is written
-``{a b}``; a variable that another one of its name is visible beside gets a number (``?x~2``).
+``{a b}``; a variable that another one of its name is visible beside gets a number (``?x~2``); ``_`` does not.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Printer:
         for v in variables:  # macros number their own (``?x~17``), shown only to tell two apart
             plain = v.name.partition("~")[0]
             same = [name for name in inner.names.values() if name.partition("~")[0] == plain]
-            inner.names[v.slot] = f"{plain}~{len(same) + 1}" if same else plain
+            inner.names[v.slot] = f"{plain}~{len(same) + 1}" if same and plain != "_" else plain
         return inner
 
     def variables(self, variables: Sequence[Variable]) -> str:

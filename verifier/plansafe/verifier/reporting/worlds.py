@@ -12,10 +12,10 @@ class MissingOutcome(RuntimeError):
 
 
 class Outcomes(NamedTuple):
-    """The alternative of each binding of one ``oneof``: ``usual``, except for the bindings in ``others``."""
+    """The alternative of each binding of one ``oneof``: ``usual``, except for the bindings in ``exceptions``."""
 
     usual: int
-    others: dict[tuple[int, ...], int]
+    exceptions: dict[tuple[int, ...], int]
 
 
 class Completion(NamedTuple):
@@ -34,15 +34,15 @@ class Completion(NamedTuple):
 
     def outcomes_of(self, step: int, number: int) -> Outcomes:
         """The outcomes of one ``oneof``. Raises :class:`MissingOutcome`."""
-        found = self.outcomes.get((step, number))
-        if found is None:
+        outcomes = self.outcomes.get((step, number))
+        if outcomes is None:
             raise MissingOutcome(f"the world has no outcome of `oneof` {number} of step {step}")
-        return found
+        return outcomes
 
     def alternative(self, step: int, number: int, objects: tuple[int, ...]) -> int:
         """The alternative that one binding of a ``oneof`` takes. Raises :class:`MissingOutcome`."""
-        found = self.outcomes_of(step, number)
-        return found.others.get(objects, found.usual)
+        outcomes = self.outcomes_of(step, number)
+        return outcomes.exceptions.get(objects, outcomes.usual)
 
 
 class ShownValue(NamedTuple):

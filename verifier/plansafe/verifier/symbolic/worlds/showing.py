@@ -68,7 +68,7 @@ class Show:
         """The world with the steps numbered as the plan's text has them, for who reads that."""
         if not self.order:
             return world
-        outcomes = {(self.order[step - 1], number): found for (step, number), found in world.outcomes.items()}
+        outcomes = {(self.order[step - 1], number): outcomes for (step, number), outcomes in world.outcomes.items()}
         return world._replace(order=self.order, outcomes=outcomes)
 
     def show(self, about: str, world: Completion) -> None:

@@ -28,25 +28,26 @@ Statement = tuple[int, int]
 
 def statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[Statement, ...]:
     """Every ``oneof`` of every step."""
-    taken = [(number, step) for number, step in enumerate(steps, 1) if isinstance(step, GroundAction)]
-    return tuple([(number, which) for number, step in taken for which in range(len(step.action.choices))])
+    actions = [(number, step.action) for number, step in enumerate(steps, 1) if isinstance(step, GroundAction)]
+    return tuple([(number, choice) for number, action in actions for choice in range(len(action.choices))])
 
 
 def total_outcomes(
     stated: Iterable[Statement], chosen: Mapping[tuple[int, int, tuple[int, ...]], int]
 ) -> dict[Statement, Outcomes]:
-    """The outcomes of all ``stated``, of which some bindings are ``chosen``, by step, number and objects.
+    """The outcomes of every binding of all ``stated``. ``chosen`` has some, by step, number and objects.
 
-    The other bindings take the alternative that most of the chosen ones take.
+    The other bindings take the most frequent chosen alternative of their statement.
     """
-    found: dict[Statement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
+    by_statement: dict[Statement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
     for (step, number, objects), alternative in chosen.items():
-        found[step, number][objects] = alternative
+        by_statement[step, number][objects] = alternative
     out: dict[Statement, Outcomes] = {}
-    for statement, own in found.items():
-        count = Counter(own.values())
+    for statement, bindings in by_statement.items():
+        count = Counter(bindings.values())
         usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
-        out[statement] = Outcomes(usual, {o: alternative for o, alternative in own.items() if alternative != usual})
+        exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
+        out[statement] = Outcomes(usual, exceptions)
     return out
 
 
@@ -104,7 +105,9 @@ def _resolved_snap(snap: Snap, step: int, world: Completion) -> Snap:
 def _chosen(choice: Choice, outcomes: Outcomes) -> Formula:
     """Whether the binding of the variables around a ``oneof`` takes an alternative."""
     usual = outcomes.usual == choice.alternative
-    unusual = [objects for objects, found in outcomes.others.items() if (found != choice.alternative) == usual]
+    unusual = [
+        objects for objects, alternative in outcomes.exceptions.items() if (alternative != choice.alternative) == usual
+    ]
     if not unusual:
         return TRUE if usual else FALSE
     equal = [
