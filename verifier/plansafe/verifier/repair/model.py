@@ -97,9 +97,9 @@ class RepairOptions(NamedTuple):
     """How to search.
 
     ``protected``: steps (from 1) that must be kept. ``max_cost``: look for no repair that costs more; ``None``: go on
-    to higher costs until another limit. ``max_repairs``: how many tied repairs are listed at most. ``time_limit_s``: for
-    the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of search
-    operations, which does not depend on the machine's speed.
+    to higher costs until another limit. ``max_repairs``: how many tied repairs are listed at most. ``time_limit_s``:
+    for the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of
+    search operations, which does not depend on the machine's speed.
     ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
     ``purposes``: names of actions that are done for their own sake. Where a task has no goal, they say what the plan is
     for: their steps are kept, unless no repair is found in half the time that keeps them.
