@@ -5,7 +5,7 @@ usage: python -m bench.field.planbench [--limit N] [--jobs N] [--output FILE.md]
 Reads the folder ``planbench`` of the data sets (``PLANSAFE_DATA``): plans that language models wrote, VAL's label of
 each, and the texts of the tasks. VAL's "valid" corresponds to VALID, its "not valid" to INVALID. The kernel judges each
 plan again. Every plan that differs, or has another verdict (NOT CHECKED, UNKNOWN), needs a reason: the script computes
-it, or ``REASONS`` lists it. Exit codes: 0; 1 if a reason is missing, or the kernel disagrees; 2 if the data are missing.
+it, or ``REASONS`` lists it. Exit codes: 0; 1 if a reason is missing, or the kernel disagrees; 2 without data.
 """
 
 from __future__ import annotations
