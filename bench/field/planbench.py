@@ -5,7 +5,7 @@ usage: python -m bench.field.planbench [--limit N] [--jobs N] [--output FILE.md]
 Reads the folder ``planbench`` of the data sets (``PLANSAFE_DATA``): plans that language models wrote, VAL's label of
 each, and the texts of the tasks. VAL's "valid" corresponds to VALID, its "not valid" to INVALID. The kernel judges each
 plan again. Every plan that differs, or has another verdict (NOT CHECKED, UNKNOWN), needs a reason: the script computes
-it, or ``REASONS`` lists it. Exit codes: 0; 1 if a reason is missing, or the kernel disagrees; 2 if there are no data.
+it, or ``REASONS`` lists it. Exit codes: 0; 1 if a reason is missing, or the kernel disagrees; 2 without data.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNREADABLE = {
     "SC003": "it is not a list of steps",
     "SC604": "the text is not a plan",
 }
-"""Codes of diagnostics about the text of a plan, none of which VAL can read either."""
+"""Codes of diagnostics about the text of a plan. VAL cannot read such a text either."""
 
 
 def write_files(folder: Path, plans: list[dict[str, Any]]) -> None:
@@ -73,8 +73,8 @@ def reason(row: dict[str, Any]) -> str:
 def commit() -> str:
     """The commit that is measured, as pages name it; empty outside of a repository."""
     command = ["git", "-C", str(HERE), "rev-parse", "--short=7", "HEAD"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return f" (at {found})" if found else ""
+    revision = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f" (at {revision})" if revision else ""
 
 
 def report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tuple[str, int]:

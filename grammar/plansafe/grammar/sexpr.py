@@ -29,7 +29,7 @@ _WALKS = 6
 
 
 class ReadText(NamedTuple):
-    """The top-level nodes of a file, and what is wrong with its parentheses and characters.
+    """The top-level nodes of a file, and the diagnostics about its parentheses and characters.
 
     ``nodes`` is ``None`` if one of the diagnostics is an error.
     """

@@ -51,7 +51,7 @@ def typed_list(
             if not pending and not wrong:
                 help = f"remove it, or write {what} before it"
                 if out:
-                    help += "; what is of two types has the type `(either a b)`"
+                    help += "; the type of a thing of two types is `(either a b)`"
                 message = f"a type without {what} before it"
                 context.error(SC.STRUCTURE, message, At(node, position), "nothing is typed by this", help=help)
             if position + 1 >= len(node):

@@ -48,7 +48,7 @@ from .formulas import (
 from .reader import NUMBER, Sexp, need, number
 from .vocabulary import Params, Vocabulary
 
-# The level below what is neither ``and`` nor ``forall``.
+# The level of operands, but for those of ``and`` and ``forall``.
 BELOW = {"goal": "state", "moment": "state", "constraint": "pddl3"}
 ALLOWED = {"past": PAST, "future": PAST | FUTURE, "top": PAST | FUTURE | WHOLE, "pddl3": PDDL3, "constraint": PDDL3}
 SIZES = {"not": 1, "imply": 2}

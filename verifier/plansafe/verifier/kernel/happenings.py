@@ -96,7 +96,7 @@ class Execution:
         self.dropped = set[int]()  # what failed at its start has no end
         self.unmet = list[str]()
         self.running = dict[int, tuple[Step, int]]()  # with the first letter that lies within it
-        self.wishes = dict[int, list[tuple[Preference, Binding]]]()  # over all, of running actions, that hold so far
+        self.wishes = dict[int, list[tuple[Preference, Binding]]]()  # over all, of running actions, not yet violated
         self.started = dict[int, int]()  # the letter before the start of each durative action
         self.recent = list[tuple[Fraction, Act]]()
         self._reads = dict[tuple[str, Fact], frozenset[Fact]]()

@@ -215,7 +215,7 @@ class Effect(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """A soft condition; ``variables`` are those of the quantifiers around it.
+    """A soft condition; ``variables`` are bound by the quantifiers around it.
 
     ``moment``: when it is read in a durative action, ``start``, ``end``, or (over) ``all``.
     """
