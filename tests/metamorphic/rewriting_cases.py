@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
 
 from metamorphic_task import Task, section, with_sections
 from rewritings import REWRITINGS, Rewriting
-from verdicts import Judge, differences, rule_facts
+from verdicts import Judge, differences
 
 MOST_REDUCTIONS = 600
 
@@ -37,14 +38,13 @@ def examine(task: Task, rewriting: Rewriting, seed: int, most_cost: int = 0, jud
         other = Judge(rewritten.task)
         if other.problem:
             return Outcome(True, (f"rejected: {other.problem}",))
-        occurring = rule_facts(rewritten.task).occurring
-        back = frozenset(rewritten.names.rules.get(name, name) for name in occurring)
-        facts = rule_facts(task)
-        more = rule_facts(rewritten.task).cautious
-        facts = facts._replace(cautious=facts.cautious | {rewritten.names.rules.get(name, name) for name in more})
+        names = rewritten.names
+        occurring = frozenset(names.rules.get(name, name) for name in other.facts.occurring)
+        cautious = frozenset(names.rules.get(name, name) for name in other.facts.cautious)
+        facts = judge.facts._replace(cautious=judge.facts.cautious | cautious)
         out = []
-        for number, (ours, theirs) in enumerate(zip(judge.reports(), other.reports(), strict=True)):
-            found = differences(ours, theirs, rewritten.names, rewriting.kept, facts, back)
+        for number, (ours, theirs) in enumerate(zip(judge.reports, other.reports, strict=True)):
+            found = differences(ours, theirs, names, rewriting.kept, facts, occurring)
             out += [f"plan {number}: {line}" for line in found]
         if most_cost and not out:
             costs = judge.repair_costs(most_cost), other.repair_costs(most_cost)
@@ -116,7 +116,7 @@ def _with(task: Task, field: str, value: Any) -> Task:
 def _without_one(plan: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     timed = any(isinstance(entry, str) for entry in plan)
     starts = [n for n, entry in enumerate(plan) if not timed or (isinstance(entry, str) and entry.endswith(":"))]
-    for start, end in zip(starts, [*starts[1:], len(plan)], strict=True):
+    for start, end in pairwise([*starts, len(plan)]):
         yield (*plan[:start], *plan[end:])
 
 

@@ -30,7 +30,7 @@ OPERATORS = {
 class Scope(NamedTuple):
     """Where a formula or effect is.
 
-    ``place``: ``domain``, ``problem`` or ``rule``. ``level``: ``state``, ``past``, ``future``, ``trajectory`` or
+    ``place``: ``domain``, ``problem``, ``constraint`` or ``rule``. ``level``: ``state``, ``past``, ``future``, ``trajectory`` or
     ``constraint``: which operators may stand there. ``variables`` are the bound ones with their types.
     """
 
@@ -146,7 +146,7 @@ class Traversal:
                 inner = scope.inside(typed_pairs(part[1][1:]))
                 return (part[0], self._head(part[1], self.predicate_name), self._whole(part[2], inner))
             case ":constraints":
-                return (part[0], *[self._whole(tree, scope._replace(level="constraint")) for tree in part[1:]])
+                return (part[0], *[self._whole(tree, Scope("constraint", "constraint")) for tree in part[1:]])
             case ":action" | ":durative-action":
                 return self._action(part)
         return part
@@ -161,7 +161,7 @@ class Traversal:
             case ":goal":
                 return (part[0], *[self._whole(tree, scope) for tree in part[1:]])
             case ":constraints":
-                return (part[0], *[self._whole(tree, scope._replace(level="constraint")) for tree in part[1:]])
+                return (part[0], *[self._whole(tree, Scope("constraint", "constraint")) for tree in part[1:]])
             case ":metric":
                 return (*part[:2], self._measure(part[2]))
         return part

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from metamorphic_task import Task, field, words_of
@@ -16,7 +17,9 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 from plansafe.verifier.reporting.report import FindingClass, Report
 
-OPTIONS = Options(max_findings=1_000_000, replay="never", blame=("introduced", "worsened", "pre-existing"))
+BLAMES = ("introduced", "worsened", "pre-existing", "")
+READINGS = ("halt", "skip", "force")
+OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES[:3])
 FAILURES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE, FindingClass.UNMET_GOAL)
 Binding = tuple[tuple[str, str], ...]
 
@@ -95,7 +98,7 @@ def rule_facts(task: Task) -> RuleFacts:
     for rule in task.rules():
         words = set(words_of(rule))
         formula = field(rule, ":formula")
-        if rule[0] != ":trajectory" or (formula[:1] == ("always",) and not has_future(formula[1])):
+        if (rule[0] != ":trajectory" and ":within" not in rule) or (formula[:1] == ("always",) and not has_future(formula[1])):
             occurring.add(rule[1])
         steps = {term for step in steps_of(rule) for term in step[1:] if term[0] == "?"}
         declared[rule[1]] = frozenset((*steps, *[name for name, _ in typed_pairs(field(rule, ":parameters"))]))
@@ -127,6 +130,12 @@ class Judge:
         errors = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
         self.problem = "" if self.checker.ok else "; ".join(errors[:3])
 
+    @cached_property
+    def facts(self) -> RuleFacts:
+        """The facts about the rules."""
+        return rule_facts(self.task)
+
+    @cached_property
     def reports(self) -> list[Report]:
         """The report on each plan."""
         texts = enumerate(self.task.plan_texts())
@@ -146,7 +155,8 @@ class Judge:
 def translated(report: Report, names: Names) -> Verdict:
     """The verdict of a report, in the names of the original task."""
     soft = {count.name for count in report.rules if count.status.startswith("preference")}
-    findings, failures = set(), set()
+    findings: list[Finding] = []
+    failures: set[tuple[str, int, str]] = set()
     for found in report.findings:
         if found.finding_class in FAILURES:
             failures |= {(found.finding_class.value, found.step, reading) for reading in found.readings}
@@ -157,7 +167,7 @@ def translated(report: Report, names: Names) -> Verdict:
             readings = frozenset(found.readings)
             rule = names.rules.get(found.rule, found.rule)
             worlds = found.worlds.value if found.worlds else ""
-            findings.add(Finding(rule, found.finding_class.value + worlds, binding, found.step, blame, readings))
+            findings.append(Finding(rule, found.finding_class.value + worlds, binding, found.step, blame, readings))
     undecided = {f.rule or "" for f in report.findings if f.finding_class is FindingClass.UNDECIDED} - soft
     instances: Counter[str] = Counter()
     for count in report.rules:
@@ -166,11 +176,23 @@ def translated(report: Report, names: Names) -> Verdict:
         report.headline.value if report.headline else "unreadable",
         (report.executable.value, report.goal.value, report.safe.value),
         frozenset(failures),
-        frozenset(findings),
+        frozenset(united(findings)),
         frozenset(names.rules.get(name, name) for name in undecided),
         dict(instances),
         {name: count for name, count in report.preferences_violated if count},
     )
+
+
+def united(findings: list[Finding]) -> Iterator[Finding]:
+    """Findings that are the same but for blame and readings as one (docs/language.md, Blame)."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding[:4], []).append(finding)
+    for group in groups.values():
+        readings = frozenset(reading for finding in group for reading in finding.readings)
+        first = next(reading for reading in READINGS if reading in readings)
+        blames = [finding.blame or "" for finding in group if first in finding.readings]
+        yield group[0]._replace(blame=min(blames, key=BLAMES.index), readings=readings)
 
 
 def differences(

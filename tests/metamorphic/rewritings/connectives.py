@@ -37,6 +37,11 @@ def has_dual(tree: List, level: str) -> bool:
     return is_quantifier(tree) or (level != "state" and operands(tree) > 0)
 
 
+def is_outer(tree: List, scope: Scope) -> bool:
+    """True for what cuts ``:constraints`` into rules and declares their parameters."""
+    return scope.level == "constraint" and tree[0] in ("and", "forall")
+
+
 def dual(tree: List) -> Tree:
     """The formula, written as the negation of its dual operator."""
     if is_quantifier(tree):
@@ -79,7 +84,7 @@ def de_morgan(task: Task, random: Random) -> Task:
     """Write connectives, quantifiers and operators as negations of their duals."""
 
     def change(tree: List, scope: Scope) -> Tree:
-        if not has_dual(tree, scope.level) or has_preference(tree) or random.random() < 0.5:
+        if is_outer(tree, scope) or not has_dual(tree, scope.level) or has_preference(tree) or random.random() < 0.5:
             return tree
         return dual(tree)
 
@@ -105,8 +110,8 @@ def implications(task: Task, random: Random) -> Task:
 def neutral_connectives(task: Task, random: Random) -> Task:
     """Add double negations, connectives with one part, ``true`` conjuncts and ``false`` disjuncts."""
 
-    def change(tree: List, _: Scope) -> Tree:
-        if has_preference(tree):
+    def change(tree: List, scope: Scope) -> Tree:
+        if is_outer(tree, scope) or has_preference(tree):
             return tree
         choices: tuple[Tree, ...] = (
             ("not", ("not", tree)),
@@ -115,8 +120,9 @@ def neutral_connectives(task: Task, random: Random) -> Task:
             ("and", tree, ("and",)),
             ("or", ("or",), tree),
             ("imply", ("and",), tree),
-            ("or", tree, ("not", ("and",))),
         )
+        if scope.place != "rule":  # there the parts of a rule follow from the text (docs/language.md, Parts)
+            choices = (*choices, ("or", tree, ("not", ("and",))), ("not", ("or", ("not", tree), ("or",))))
         return random.choice(choices) if random.random() < 0.3 else tree
 
     return map_formulas(task, change)
@@ -177,7 +183,7 @@ def distributed_conjunctions(task: Task, random: Random) -> Task:
     """Distribute ``and`` over ``or`` in conditions of the domain and in the goal, where findings name no objects."""
 
     def change(tree: List, scope: Scope) -> Tree:
-        if scope.place == "rule" or scope.level != "state" or tree[0] not in ("and", "or") or has_preference(tree):
+        if scope.place in ("rule", "constraint") or scope.level != "state" or tree[0] not in ("and", "or") or has_preference(tree):
             return tree
         other = DUALS[tree[0]]
         places = [n for n, part in enumerate(tree) if n and part and part[0] == other]

@@ -159,7 +159,7 @@ def objects_by_equality(task: Task, random: Random) -> Task:
         return task
 
     def change(tree: List, scope: Scope) -> Tree:
-        if scope.place == "rule" or scope.level != "state" or tree[0] not in symbols.predicates:
+        if scope.place in ("rule", "constraint") or scope.level != "state" or tree[0] not in symbols.predicates:
             return tree
         kinds = symbols.predicates[tree[0]]
         places = [n for n, term in enumerate(tree) if n and not term.startswith("?")]

@@ -180,7 +180,9 @@ def instantiated_rules(task: Task, random: Random) -> Rewritten:
     for rule in task.rules():
         pairs = typed_pairs(field(rule, ":parameters"))
         found = symbols.bindings(pairs)
-        if not pairs or not 0 < len(found) <= MOST_INSTANCES or len({name for name, _ in pairs}) < len(pairs):
+        own = {name for name, _ in pairs}
+        is_shadowed = len(own) < len(pairs) or own & set(bound_variables(rule[2:]))
+        if not pairs or not 0 < len(found) <= MOST_INSTANCES or is_shadowed:
             rules.append(rule)
             continue
         bare = without_fields(rule, ":parameters", ":message")

@@ -149,10 +149,10 @@ def plans_with_head(task: Task, random: Random) -> Task:
     return task._replace(plans=tuple(headed(plan) for plan in task.plans))
 
 
-@rewriting(Kept(failures=False), closed=True)
+@rewriting(Kept(failures=False, whole=False), closed=True)
 def plans_with_times(task: Task, _: Random) -> Task:
     """Write step i of a plan at the time i, in tasks without durative actions and timed literals."""
-    if task.is_timed():
+    if task.is_timed() or not all(is_plain(plan) for plan in task.plans):
         return task
     plans = [tuple(w for n, step in enumerate(plan, 1) for w in (f"{n}:", step)) for plan in task.plans]
     return task._replace(plans=tuple(plans))

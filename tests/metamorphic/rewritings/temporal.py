@@ -56,23 +56,18 @@ BY_OTHERS: dict[str, tuple[Unfolding, ...]] = {
         lambda f: ("not", ("once", negated(f))),
         lambda f: ("not", ("since", TRUE, negated(f))),
     ),
-    "yesterday": (
-        lambda f: ("not", ("weak-yesterday", negated(f))),
-        lambda f: ("and", ("not", FIRST), ("weak-yesterday", f)),
-    ),
-    "weak-yesterday": (
-        lambda f: ("not", ("yesterday", negated(f))),
-        lambda f: ("or", FIRST, ("yesterday", f)),
-    ),
-    "since": (lambda f, g: ("or", g, ("and", f, ("yesterday", ("since", f, g)))),),
+    "yesterday": (lambda f: ("not", ("weak-yesterday", negated(f))),),
+    "weak-yesterday": (lambda f: ("not", ("yesterday", negated(f))),),
 }
-"""Operators of LTLf and past operators."""
+"""Operators of LTLf and past operators; past operators not by ``and`` and ``or``, which may cut a rule into parts."""
 
 BY_NEIGHBOURS: dict[str, Unfolding] = {
     "always": lambda f: ("and", f, ("weak-next", ("always", f))),
     "sometime": lambda f: ("or", f, ("next", ("sometime", f))),
     "until": lambda f, g: ("or", g, ("and", f, ("next", ("until", f, g)))),
     "release": lambda f, g: ("and", g, ("or", f, ("weak-next", ("release", f, g)))),
+    "yesterday": lambda f: ("and", ("not", FIRST), ("weak-yesterday", f)),
+    "weak-yesterday": lambda f: ("or", FIRST, ("yesterday", f)),
     "once": lambda f: ("or", f, ("yesterday", ("once", f))),
     "historically": lambda f: ("and", f, ("weak-yesterday", ("historically", f))),
     "since": lambda f, g: ("or", g, ("and", f, ("yesterday", ("since", f, g)))),
@@ -153,7 +148,7 @@ def operators_by_others(task: Task, random: Random) -> Task:
     return map_formulas(task, change)
 
 
-@rewriting(EQUIVALENT_FORMULAS._replace(bindings=False))
+@rewriting(EQUIVALENT_FORMULAS._replace(bindings=False, steps=False))
 def operators_by_neighbours(task: Task, random: Random) -> Task:
     """Write operators of LTLf and past operators by the letter and its neighbour."""
 
