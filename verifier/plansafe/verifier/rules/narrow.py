@@ -11,7 +11,7 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule
+from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_form
 from plansafe.verifier.rules.mapping import Name
 
 Scope = dict[str, tuple[int, ...]]
@@ -28,7 +28,7 @@ def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]
     key: Node = ""
     for child in node:
         if key in STEP_FIELDS and isinstance(child, list) and child:
-            steps = child[1:] if child[0] == "or" else [child]
+            steps = child[1:] if step_form(child) == "or" else [child]
             left = [step for step in steps if narrow.possible(step, scope)]
             if not left and steps:
                 lost = ("step", write(steps[0]))
