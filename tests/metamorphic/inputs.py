@@ -71,7 +71,7 @@ def shipped_task(path: Path) -> Task:
     return task._replace(specs=expanded_specification(compiled))
 
 
-def random_tasks(seed: int, random: Random) -> Iterator[Task]:  # noqa: ARG001
+def random_tasks(seed: int, random: Random) -> Iterator[Task]:
     """Random tasks, for ever."""
     number = 0
     while True:

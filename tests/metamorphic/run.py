@@ -13,11 +13,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "property"), str(HERE.parent / "repair"), str(HERE)]
+import conftest  # noqa: F401 - it makes the generators importable
 
+# isort: split
 from inputs import random_task, repairable_task, shipped_plans, shipped_task
 from metamorphic_task import Task
 from rewriting_cases import examine, reproduction, signature

@@ -22,7 +22,8 @@ OPERATORS = {
     **dict.fromkeys(("always", "sometime", "at-most-once"), 1),
     **dict.fromkeys(("since", "until", "release", "sometime-after", "sometime-before"), 2),
     **dict.fromkeys(("within", "hold-after", "at"), 1),
-    **{"always-within": 2, "hold-during": 1},
+    "always-within": 2,
+    "hold-during": 1,
 }
 """Temporal operators with the number of formulas that they take; other arguments come before these."""
 
@@ -30,8 +31,8 @@ OPERATORS = {
 class Scope(NamedTuple):
     """Where a formula or effect is.
 
-    ``place``: ``domain``, ``problem``, ``constraint`` or ``rule``. ``level``: ``state``, ``past``, ``future``, ``trajectory`` or
-    ``constraint``: which operators may stand there. ``variables`` are the bound ones with their types.
+    ``place``: ``domain``, ``problem``, ``constraint`` or ``rule``. ``level`` says which operators may stand there:
+    ``state``, ``past``, ``future``, ``trajectory`` or ``constraint``. ``variables`` are the bound ones with types.
     """
 
     place: str
@@ -106,15 +107,15 @@ class Traversal:
         """Hook: a string."""
         return text
 
-    def root(self, tree: Tree, scope: Scope) -> Tree:  # noqa: ARG002 - for those that override it
+    def root(self, tree: Tree, scope: Scope) -> Tree:
         """Hook: a whole formula, before its parts are visited."""
         return tree
 
-    def formula(self, tree: List, scope: Scope) -> Tree:  # noqa: ARG002
+    def formula(self, tree: List, scope: Scope) -> Tree:
         """Hook: a formula whose parts have been visited."""
         return tree
 
-    def effect(self, tree: List, scope: Scope) -> Tree:  # noqa: ARG002
+    def effect(self, tree: List, scope: Scope) -> Tree:
         """Hook: an effect whose parts have been visited."""
         return tree
 

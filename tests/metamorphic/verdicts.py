@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from metamorphic_task import Task, field, words_of
 from symbols import symbols_of, typed_pairs
@@ -22,6 +23,7 @@ READINGS = ("halt", "skip", "force")
 OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES[:3])
 FAILURES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE, FindingClass.UNMET_GOAL)
 Binding = tuple[tuple[str, str], ...]
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Kept(NamedTuple):
@@ -53,10 +55,10 @@ class Names(NamedTuple):
     ``rules`` may map several rules to one. ``bindings`` are variables that a rewritten rule has lost, with objects.
     """
 
-    objects: dict[str, str] = {}
-    variables: dict[str, str] = {}
-    rules: dict[str, str] = {}
-    bindings: dict[str, Binding] = {}
+    objects: Mapping[str, str] = NONE
+    variables: Mapping[str, str] = NONE
+    rules: Mapping[str, str] = NONE
+    bindings: Mapping[str, Binding] = NONE
 
 
 class Finding(NamedTuple):
@@ -98,7 +100,9 @@ def rule_facts(task: Task) -> RuleFacts:
     for rule in task.rules():
         words = set(words_of(rule))
         formula = field(rule, ":formula")
-        if (rule[0] != ":trajectory" and ":within" not in rule) or (formula[:1] == ("always",) and not has_future(formula[1])):
+        if (rule[0] != ":trajectory" and ":within" not in rule) or (
+            formula[:1] == ("always",) and not has_future(formula[1])
+        ):
             occurring.add(rule[1])
         steps = {term for step in steps_of(rule) for term in step[1:] if term[0] == "?"}
         declared[rule[1]] = frozenset((*steps, *[name for name, _ in typed_pairs(field(rule, ":parameters"))]))
@@ -148,7 +152,9 @@ class Judge:
         for number, text in enumerate(self.task.plan_texts()):
             found = repair(self.checker, Source(f"{number}.plan", text), options)
             cost = f" {found.repairs[0].cost}" if found.repairs and found.optimal else ""
-            out.append(f"{'none' if 'NONE' in found.status.name or 'NOT' in found.status.name else found.status.value}{cost}")
+            out.append(
+                f"{'none' if 'NONE' in found.status.name or 'NOT' in found.status.name else found.status.value}{cost}"
+            )
         return out
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from random import Random
 
 from metamorphic_task import List, Task, Tree, section, with_sections
-from rewritings.base import rewriting
 from symbols import alternatives, fresh_name, symbols_of, typed_list, typed_pairs
 from traversal import Traversal
+
+from rewritings.base import rewriting
 
 
 class _OwnRoot(Traversal):
@@ -51,16 +52,26 @@ def unrelated_declarations(task: Task, random: Random) -> Task:
         if part[0] == ":functions":
             part = (":functions", (number,), *part[1:])
         domain.append(part)
-    domain.sort(key=lambda part: (":requirements", ":types", ":constants", ":predicates", ":functions").index(part[0]) if part[0] in (":requirements", ":types", ":constants", ":predicates", ":functions") else 9)
+    domain.sort(
+        key=lambda part: (
+            (":requirements", ":types", ":constants", ":predicates", ":functions").index(part[0])
+            if part[0] in (":requirements", ":types", ":constants", ":predicates", ":functions")
+            else 9
+        )
+    )
     effect: Tree = ("and", (fact, "?x"), (f"{fact}-0",), ("increase", (number,), "1"))
-    domain.append((":action", action, ":parameters", ("?x", "-", kind), ":precondition", (f"{fact}-0",), ":effect", effect))
+    domain.append(
+        (":action", action, ":parameters", ("?x", "-", kind), ":precondition", (f"{fact}-0",), ":effect", effect)
+    )
     init: List = ((f"{fact}-0",), ("=", (number,), "0"))
     problem = [(*part, *init) if part[0] == ":init" else part for part in task.problem[2:]]
     added = (":process", rule, ":on", (action, "?x"), ":forbid", (fact, "?x"))
     extra = ("define", ("safety", "extra"), added)
     specs = (*task.specs[:1], *task.specs[1:])
     specs = ((*specs[0], added), *specs[1:]) if specs else (extra,)
-    return task._replace(domain=with_sections(task.domain, domain), problem=with_sections(task.problem, problem), specs=specs)
+    return task._replace(
+        domain=with_sections(task.domain, domain), problem=with_sections(task.problem, problem), specs=specs
+    )
 
 
 @rewriting()

@@ -5,15 +5,26 @@ from __future__ import annotations
 from random import Random
 
 from metamorphic_task import List, Task, Tree
-from rewritings.base import rewriting
 from traversal import Scope, is_quantifier, map_formulas, map_roots, operands
 from verdicts import EQUIVALENT_FORMULAS
 
+from rewritings.base import rewriting
+
 DUALS = {
-    **{"and": "or", "or": "and", "forall": "exists", "exists": "forall"},
-    **{"always": "sometime", "sometime": "always", "next": "weak-next", "weak-next": "next"},
-    **{"until": "release", "release": "until", "once": "historically", "historically": "once"},
-    **{"yesterday": "weak-yesterday", "weak-yesterday": "yesterday"},
+    "and": "or",
+    "or": "and",
+    "forall": "exists",
+    "exists": "forall",
+    "always": "sometime",
+    "sometime": "always",
+    "next": "weak-next",
+    "weak-next": "next",
+    "until": "release",
+    "release": "until",
+    "once": "historically",
+    "historically": "once",
+    "yesterday": "weak-yesterday",
+    "weak-yesterday": "yesterday",
 }
 OPPOSITE_COMPARISONS = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -183,7 +194,12 @@ def distributed_conjunctions(task: Task, random: Random) -> Task:
     """Distribute ``and`` over ``or`` in conditions of the domain and in the goal, where findings name no objects."""
 
     def change(tree: List, scope: Scope) -> Tree:
-        if scope.place in ("rule", "constraint") or scope.level != "state" or tree[0] not in ("and", "or") or has_preference(tree):
+        if (
+            scope.place in ("rule", "constraint")
+            or scope.level != "state"
+            or tree[0] not in ("and", "or")
+            or has_preference(tree)
+        ):
             return tree
         other = DUALS[tree[0]]
         places = [n for n, part in enumerate(tree) if n and part and part[0] == other]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from random import Random
 
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections, words_of
+from symbols import Symbols, fresh_name, symbols_of, typed_list, typed_pairs
+from traversal import ASSIGNMENTS, Scope, is_quantifier, map_effects, map_formulas
+
 from rewritings.base import rewriting
 from rewritings.connectives import has_preference
-from symbols import Symbols, fresh_name, symbols_of, typed_list, typed_pairs
-from traversal import ASSIGNMENTS, Scope, is_phased, is_quantifier, map_effects, map_formulas
 
 
 @rewriting()
-def split_conditional_effects(task: Task, _: Random) -> Task:
-    """Write ``(when c (and a b))`` as two effects, and ``(forall (?x) (and a b))`` likewise."""
+def split_conditional_effects(task: Task, random: Random) -> Task:
+    """Write ``(when c (and a b))`` and ``(forall (?x) (and a b))`` as two; put effects below a true ``when``."""
 
     def change(tree: List, _: Scope) -> Tree:
         if (tree[0] == "when" or is_quantifier(tree)) and tree[2] and tree[2][0] == "and":
             return ("and", *[(tree[0], tree[1], part) for part in tree[2][1:]])
+        if tree[0] in ("and", "when", "forall") and random.random() < 0.5:
+            return ("when", ("and",), tree)
         return tree
 
     return map_effects(task, change)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from random import Random
 
 from metamorphic_task import Task
-from rewritings.base import Rewritten, rewriting
 from traversal import Traversal
 from verdicts import Names
+
+from rewritings.base import Rewritten, rewriting
 
 PLAIN = ("alpha", "x_", "a.b", "thing-", "\u00e9t\u00e9")
 LIKE_OPERATORS = (
@@ -16,7 +17,22 @@ LIKE_OPERATORS = (
     *("not-not", "imply-", "total-cost-", "e9", "inf", "nan", "x:", "x,y", "a/b", "a--b", "start", "all-"),
 )
 KEYWORDS = (
-    *("and", "or", "not", "forall", "exists", "imply", "when", "at", "over", "start", "end", "all", "always", "sometime"),
+    *(
+        "and",
+        "or",
+        "not",
+        "forall",
+        "exists",
+        "imply",
+        "when",
+        "at",
+        "over",
+        "start",
+        "end",
+        "all",
+        "always",
+        "sometime",
+    ),
     *("within", "preference", "increase", "assign", "oneof", "unknown", "either", "once", "since", "next", "until"),
     *("action", "number", "define", "domain", "problem", "safety", "yesterday", "release", "minimize", "is-violated"),
 )

@@ -6,12 +6,13 @@ import re
 from random import Random
 
 from metamorphic_task import List, Task, Tree, field, with_field, without_fields
-from rewritings.base import Rewritten, rewriting
-from rewritings.connectives import has_preference
-from rewritings.sections import all_constants
 from symbols import Symbols, alternatives, symbols_of, typed_list, typed_pairs
 from traversal import Scope, Traversal, is_quantifier, map_effects, map_formulas, map_roots, steps_of
 from verdicts import EQUIVALENT_FORMULAS, Names
+
+from rewritings.base import Rewritten, rewriting
+from rewritings.connectives import has_preference
+from rewritings.sections import all_constants
 
 MOST_INSTANCES = 24
 
@@ -126,7 +127,11 @@ def split_types(task: Task, random: Random) -> Task:
             return tree
         pairs = typed_pairs(tree[1])
         kinds = alternatives(pairs[0][1]) if pairs else ()
-        parts = kinds if len(kinds) > 1 else [k for k, above in symbols.parents.items() if set(kinds) <= set(above or ("object",))]
+        parts = (
+            kinds
+            if len(kinds) > 1
+            else [k for k, above in symbols.parents.items() if set(kinds) <= set(above or ("object",))]
+        )
         if not parts or {o for k in parts for o in symbols.objects_of(k)} != set(symbols.objects_of(pairs[0][1])):
             return tree
         out = [(tree[0], typed_list([(pairs[0][0], kind), *pairs[1:]]), tree[2]) for kind in parts]

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from random import Random
 
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections, without_fields, words_of
-from rewritings.base import Rewritten, rewriting
-from rewritings.connectives import negated
 from symbols import symbols_of, typed_list, typed_pairs
 from traversal import STEP_FIELDS, is_quantifier, operands, steps_of
 from verdicts import EQUIVALENT_FORMULAS, Kept, Names, has_future
+
+from rewritings.base import Rewritten, rewriting
+from rewritings.connectives import negated
 
 STATE_FIELDS = (":when", ":forbid", ":require")
 AFTER_FIELDS = (":forbid-after", ":require-after")
@@ -203,7 +204,9 @@ def split_rules(task: Task, _: Random) -> Rewritten:
             names[name] = rule[1]
             changed = with_field(rule, key, ("always", part) if below else part)
             if number:
-                changed = without_fields(changed, *[k for k in (":forbid", ":forbid-after", ":require", ":require-after") if k != key])
+                changed = without_fields(
+                    changed, *[k for k in (":forbid", ":forbid-after", ":require", ":require-after") if k != key]
+                )
             out.append((changed[0], name, *changed[2:]))
     return Rewritten(task.with_rules(out) if names else task, Names(rules=names))
 
@@ -223,7 +226,11 @@ def constraints_as_rules(task: Task, _: Random) -> Task:
     rules = []
     for number, law in enumerate(laws, 1):
         pairs: list[tuple[str, Tree]] = []
-        while is_quantifier(law) and law[0] == "forall" and not {n for n, _ in pairs} & {n for n, _ in typed_pairs(law[1])}:
+        while (
+            is_quantifier(law)
+            and law[0] == "forall"
+            and not {n for n, _ in pairs} & {n for n, _ in typed_pairs(law[1])}
+        ):
             pairs += typed_pairs(law[1])
             law = law[2]
         rule = (":trajectory", f"constraint-{number}", ":parameters", typed_list(pairs), ":formula", law)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from random import Random
 
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections
-from rewritings.base import rewriting
 from symbols import alternatives, typed_list, typed_pairs
 from verdicts import Kept
+
+from rewritings.base import rewriting
 
 ONCE = (":requirements", ":domain")
 
@@ -92,7 +93,9 @@ def constraints_of_the_problem(task: Task, _: Random) -> Task:
     own = [part[1] for part in task.problem[2:] if part[0] == ":constraints"]
     problem = [part for part in task.problem[2:] if part[0] != ":constraints"]
     both = (":constraints", ("and", *laws, *own))
-    return task._replace(domain=with_sections(task.domain, domain), problem=with_sections(task.problem, [*problem, both]))
+    return task._replace(
+        domain=with_sections(task.domain, domain), problem=with_sections(task.problem, [*problem, both])
+    )
 
 
 @rewriting()
@@ -119,7 +122,9 @@ def grouped_types(task: Task, random: Random) -> Task:
             return (part[0], *typed(part[1:]))
         if part[0] in (":action", ":durative-action", ":process", ":trajectory", ":termination", ":obligation"):
             pairs = typed_pairs(field(part, ":parameters"))
-            either = [(name, ("either", *alternatives(kind)) if random.random() < 0.5 else kind) for name, kind in pairs]
+            either = [
+                (name, ("either", *alternatives(kind)) if random.random() < 0.5 else kind) for name, kind in pairs
+            ]
             return with_field(part, ":parameters", typed_list(either)) if pairs else part
         return part
 

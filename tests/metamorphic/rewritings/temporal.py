@@ -6,10 +6,11 @@ from collections.abc import Callable
 from random import Random
 
 from metamorphic_task import List, Task, Tree
-from rewritings.base import rewriting
-from rewritings.connectives import negated
 from traversal import Scope, map_formulas, operands
 from verdicts import EQUIVALENT_FORMULAS
+
+from rewritings.base import rewriting
+from rewritings.connectives import negated
 
 TRUE: Tree = ("and",)
 FALSE: Tree = ("or",)
