@@ -208,7 +208,7 @@ def differences(
     one, other = translated(ours, Names()), translated(theirs, names)
     if one.failures and not kept.failures:
         return []
-    excused = (one.undecided ^ other.undecided) & facts.cautious if not kept.undecided else frozenset()
+    excused = (one.undecided | other.undecided) & facts.cautious if not kept.undecided else frozenset()
     both = facts.occurring & occurring
     out = []
     if not excused or "UNKNOWN" not in (one.headline, other.headline):
