@@ -102,3 +102,20 @@ def test_an_action_called_define(plan: str) -> None:
     report = judge.checker.check(Source("names.plan", plan))
     assert report.headline is not None
     assert report.headline.value == "VALID"
+
+
+@pytest.mark.parametrize("operator", ["once", "historically", "yesterday", "action"])
+def test_a_predicate_called_like_a_temporal_operator(operator: str) -> None:
+    """An operator stands before lists alone, an atom has none: a domain may declare a predicate of its name."""
+    domain = f"""(define (domain names) (:types thing) (:predicates ({operator} ?x - thing) (p))
+        (:action act :parameters (?x - thing) :effect (and ({operator} ?x) (p))))"""
+    problem = "(define (problem names) (:domain names) (:objects cup - thing) (:init) (:goal ()))"
+    inside = "(act cup)" if operator == "action" else "(p)"
+    rules = f"""(define (safety names) (:process operator :require (not ({operator} {inside})))
+        (:termination atom :parameters (?x - thing) :forbid ({operator} ?x)))"""
+    judge = Judge(parsed("names", domain, problem, [rules], ["(act cup) (act cup)"]))
+    assert judge.problem == ""
+    (report,) = judge.reports
+    first = {"once": 1, "historically": None, "yesterday": 2, "action": 0}[operator]
+    expected = [] if first is None else [("operator", first)]
+    assert sorted((f.rule, f.step) for f in report.findings) == sorted([*expected, ("atom", 2)])

@@ -42,23 +42,11 @@ def unrelated_declarations(task: Task, random: Random) -> Task:
     kind, other = fresh_name(task, "extra-type-"), fresh_name(task, "extra-subtype-")
     fact, number = fresh_name(task, "extra-fact-"), fresh_name(task, "extra-number-")
     action, rule = fresh_name(task, "extra-action-"), fresh_name(task, "extra-rule-")
-    domain: list[List] = []
-    known = {part[0] for part in task.domain[2:]}
-    for part in (*task.domain[2:], *[(name,) for name in (":types", ":predicates", ":functions") if name not in known]):
-        if part[0] == ":types":
-            part = (":types", other, "-", kind, kind, "-", "object", *part[1:])
-        if part[0] == ":predicates":
-            part = (*part, (fact, "?x", "-", kind), (f"{fact}-0",))
-        if part[0] == ":functions":
-            part = (":functions", (number,), *part[1:])
-        domain.append(part)
-    domain.sort(
-        key=lambda part: (
-            (":requirements", ":types", ":constants", ":predicates", ":functions").index(part[0])
-            if part[0] in (":requirements", ":types", ":constants", ":predicates", ":functions")
-            else 9
-        )
-    )
+    types = (":types", other, "-", kind, kind, "-", "object", *section(task.domain, ":types"))
+    predicates = (":predicates", *section(task.domain, ":predicates"), (fact, "?x", "-", kind), (f"{fact}-0",))
+    functions = (":functions", (number,), *section(task.domain, ":functions"))
+    rest = [part for part in task.domain[2:] if part[0] not in (":types", ":predicates", ":functions")]
+    domain: list[List] = [types, predicates, functions, *rest]
     effect: Tree = ("and", (fact, "?x"), (f"{fact}-0",), ("increase", (number,), "1"))
     domain.append(
         (":action", action, ":parameters", ("?x", "-", kind), ":precondition", (f"{fact}-0",), ":effect", effect)
@@ -67,8 +55,7 @@ def unrelated_declarations(task: Task, random: Random) -> Task:
     problem = [(*part, *init) if part[0] == ":init" else part for part in task.problem[2:]]
     added = (":process", rule, ":on", (action, "?x"), ":forbid", (fact, "?x"))
     extra = ("define", ("safety", "extra"), added)
-    specs = (*task.specs[:1], *task.specs[1:])
-    specs = ((*specs[0], added), *specs[1:]) if specs else (extra,)
+    specs = ((*task.specs[0], added), *task.specs[1:]) if task.specs else (extra,)
     return task._replace(
         domain=with_sections(task.domain, domain), problem=with_sections(task.problem, problem), specs=specs
     )

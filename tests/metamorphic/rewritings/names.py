@@ -36,7 +36,11 @@ KEYWORDS = (
     *("within", "preference", "increase", "assign", "oneof", "unknown", "either", "once", "since", "next", "until"),
     *("action", "number", "define", "domain", "problem", "safety", "yesterday", "release", "minimize", "is-violated"),
 )
-LTL_NAMES = ("once", "since", "next", "until", "yesterday", "release", "historically", "weak-next", "oneof", "unknown")
+NAMES_OF_PREDICATES = (
+    *("at", "over", "once", "since", "next", "until", "yesterday", "weak-yesterday", "release", "historically"),
+    *("weak-next", "oneof", "unknown", "action", "action-end", "start", "either", "object", "duration", "define"),
+)
+"""Keywords that the language allows as names of predicates."""
 
 
 class _Renaming(Traversal):
@@ -66,7 +70,7 @@ class _Renaming(Traversal):
         return self._renamed("objects", name, KEYWORDS)
 
     def predicate_name(self, name: str) -> str:
-        return self._renamed("predicates", name, ("at", "over"))
+        return self._renamed("predicates", name, NAMES_OF_PREDICATES)
 
     def function_name(self, name: str) -> str:
         return self._renamed("functions", name, ("at", "over"))

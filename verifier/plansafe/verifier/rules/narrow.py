@@ -78,7 +78,7 @@ class _Narrow:
         """The formula with ``(or)``, which is false, for each step that cannot happen."""
         if not isinstance(node, list) or not node:
             return node
-        if word(node[0]) in ACTION_ATOMS and len(node) == 2:
+        if word(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
             return node if self.possible(node[1], scope) else self.same(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
             scope = self.bound(node[1], scope)

@@ -81,7 +81,7 @@ class Rewriter:
         head = node[0]
         if head in ("forall", "exists") and len(node) == 3:
             return self._made([head, self.types(node[1]), self.formula(node[2])], node)
-        if head in ("action", "action-end", "action-during") and len(node) == 2:
+        if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
             return self._taken(word(head), self._step(node[1]), node)
         rest = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
         if isinstance(head, str):
