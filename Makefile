@@ -78,6 +78,8 @@ fuzz: setup
 	$(BIN)/python tests/property/run.py --count 20000
 	$(BIN)/python tests/symbolic/run_worlds.py --count 1000 --reports 1
 	$(BIN)/python tests/property/walks.py
+	$(BIN)/python tests/metamorphic/run.py --count 20000
+	$(BIN)/python tests/metamorphic/run.py --shipped
 	$(BIN)/python tests/repair/run.py --count 540
 	$(BIN)/python tests/diagnose/tiny_tasks.py
 	$(BIN)/python tests/models/run_answers.py --count 10000

@@ -121,6 +121,7 @@ SCRIPTS = {
     "tests/fuzz/run.py": Run("--count 20 --reduce 0 --out {out}"),
     "tests/grammar/run.py": Run("0 2"),
     "tests/lint/run_lint.py": Run("--count 3"),
+    "tests/metamorphic/run.py": Run("--count 120 --repairs 0.5"),
     "tests/models/run_answers.py": Run("--count 200"),
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),

@@ -23,7 +23,11 @@ _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
 _PIECES = re.compile(r"\+-|±|(?:(?!\+-)[^±])+")
 _PLUS_MINUS = ("+-", "±")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
-_DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
+_DEFINE = re.compile(
+    r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define(?![^\s();])(?:[^();]|;[^\r\n]*[\r\n])*\(",
+    re.IGNORECASE,
+)
+"""A head: a list in ``(define ..)``. Without one it is a step of an action of that name."""
 _TIMED = r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*:\s*(\([^()\[\]]*\))(?:\s*\[\s*(\d{1,18}(?:\.\d{1,18})?)\s*\])?"
 """A regular timed step: its time, the step, and its duration; compiled at first use."""
 SECTIONS = (":domain", ":problem", ":steps", ":ordering")
@@ -91,7 +95,7 @@ def chunk_tokens(chunk: str) -> list[str] | None:
 
 
 def is_definition(text: str) -> bool:
-    """Whether a text begins with ``(define``."""
+    """Whether a text begins with ``(define (``."""
     return _DEFINE.match(text) is not None
 
 

@@ -121,6 +121,12 @@ def is_at_end(node: list[Node]) -> bool:
     return len(node) == 3 and node[0] == "at" and node[1] == "end" and isinstance(node[2], list)
 
 
+def is_operation(node: list[Node]) -> bool:
+    """Whether a list is a temporal operator with formulas, or an action, also where a predicate has that name."""
+    named = node[0] in OPERATORS or node[0] in ACTION_ATOMS
+    return is_at_end(node) or (named and len(node) > 1 and all([isinstance(part, list) for part in node[1:]]))
+
+
 class Symbols:
     """The declared names that conditions refer to."""
 
@@ -371,7 +377,7 @@ class Conditions:
             )
             return TRUE
         index = self.symbols.predicate_index.get(head)
-        if index is not None and not (head == "at" and self.temporal != "none" and is_at_end(node)):
+        if index is not None and not (self.temporal != "none" and is_operation(node)):
             arguments = self.arguments(node, self.symbols.predicates[index], "predicate")
             return TRUE if arguments is None else Atom(index, arguments)
         if head == "and":

@@ -219,7 +219,7 @@ def _process(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
     patterns = list[Fact]()
     for mode, step in about:
         need(isinstance(step, tuple), "not a step")
-        steps = step[1:] if step[:1] == ("or",) and all(isinstance(x, tuple) for x in step[1:]) else (step,)
+        steps = step[1:] if step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:]) else (step,)
         patterns += [(TAKEN[mode], *terms) for terms in _steps(task, steps, env)]
     after = about and about[0][0] != "action-during"
     need(after or not any(k.endswith("after") for k in keys), "nothing to come after")

@@ -13,7 +13,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, typed_list
-from plansafe.verifier.rules.expanded import Binding, Expanded, Vocabulary
+from plansafe.verifier.rules.expanded import Binding, Expanded, Vocabulary, step_form
 from plansafe.verifier.rules.mapping import Name
 
 
@@ -179,10 +179,10 @@ class _Check:
         """A replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
         head = step[0] if isinstance(step, list) and step else None
-        if isinstance(step, list) and head == "or":
+        if isinstance(step, list) and head == "or" and step_form(step):
             for child in range(1, len(step)):
                 self._steps(conditions, At(step, child), own)
-        elif isinstance(step, list) and head in ("exists", "when") and len(step) == 3:
+        elif isinstance(step, list) and step_form(step) and len(step) == 3:
             mark = conditions.scope.mark()
             if head == "exists":
                 conditions.bind(step[1], At(step, 1))

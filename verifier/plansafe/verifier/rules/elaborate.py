@@ -20,7 +20,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.bindings import check_mappings
-from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule
+from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule, step_form
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said
 from plansafe.verifier.rules.mapping import Name
 from plansafe.verifier.rules.model import Match, Part, Rule
@@ -217,7 +217,7 @@ class Rules:
         at = fields[given[0]]
         value = value_of(at)
         steps: list[tuple[Node, At]] = [(value, at)]
-        if isinstance(value, list) and value and value[0] == "or":
+        if isinstance(value, list) and step_form(value) == "or":
             steps = [(value[child], At(value, child)) for child in range(1, len(value))]
         implicit = self._implicit([step for step, _ in steps], conditions, declared)
         out: list[Formula] = []

@@ -16,6 +16,13 @@ STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
 ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
 
 
+def step_form(step: Node) -> str:
+    """``or``, ``exists`` or ``when`` if a STEP is made of other ones; empty for an action, also one of such a name."""
+    if not isinstance(step, list) or not any([isinstance(part, list) for part in step]):
+        return ""
+    return step[0] if step[0] in ("or", "exists", "when") else ""  # type: ignore[return-value] - compared with words
+
+
 class PlainRule(NamedTuple):
     """A rule or an invariant with everything expanded: the tree, and the specification it came from."""
 

@@ -11,7 +11,7 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule
+from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_form
 from plansafe.verifier.rules.mapping import Name
 
 Scope = dict[str, tuple[int, ...]]
@@ -28,7 +28,7 @@ def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]
     key: Node = ""
     for child in node:
         if key in STEP_FIELDS and isinstance(child, list) and child:
-            steps = child[1:] if child[0] == "or" else [child]
+            steps = child[1:] if step_form(child) == "or" else [child]
             left = [step for step in steps if narrow.possible(step, scope)]
             if not left and steps:
                 lost = ("step", write(steps[0]))
@@ -78,7 +78,7 @@ class _Narrow:
         """The formula with ``(or)``, which is false, for each step that cannot happen."""
         if not isinstance(node, list) or not node:
             return node
-        if word(node[0]) in ACTION_ATOMS and len(node) == 2:
+        if word(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
             return node if self.possible(node[1], scope) else self.same(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
             scope = self.bound(node[1], scope)

@@ -7,7 +7,7 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
 from plansafe.verifier.rules.copies import Copies, untyped
-from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS
+from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_form
 from plansafe.verifier.rules.mapping import Mapping, Name, lacking
 
 _TAKEN = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
@@ -81,7 +81,7 @@ class Rewriter:
         head = node[0]
         if head in ("forall", "exists") and len(node) == 3:
             return self._made([head, self.types(node[1]), self.formula(node[2])], node)
-        if head in ("action", "action-end", "action-during") and len(node) == 2:
+        if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
             return self._taken(word(head), self._step(node[1]), node)
         rest = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
         if isinstance(head, str):
@@ -131,12 +131,12 @@ class Rewriter:
         mapping = self.mapping
         if mapping is None or not isinstance(node, list) or not node:
             return node
-        if node[0] == "or":
+        if step_form(node) == "or":
             flat: list[Node] = ["or"]
             taken = [child for child in node[1:] if not mapping.lacks(_action(child))]
             for child in taken or node[1:]:  # a step that never happens in this domain
                 made = self._step(child)
-                flat.extend(made[1:] if isinstance(made, list) and made and made[0] == "or" else [made])
+                flat.extend(made[1:] if isinstance(made, list) and step_form(made) == "or" else [made])
             return self._made(flat, node)
         rest = [self._constant(child) if isinstance(child, str) else child for child in node[1:]]
         found = mapping.steps.get(word(node[0]))
@@ -183,11 +183,11 @@ class Rewriter:
 
     def _taken(self, head: str, step: Node, node: list[Node]) -> Node:
         """The formula that a step is taken."""
-        if isinstance(step, list) and step and step[0] == "or":
+        if isinstance(step, list) and step_form(step) == "or":
             return self._made(["or", *[self._taken(head, child, node) for child in step[1:]]], node)
-        if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
+        if isinstance(step, list) and len(step) == 3 and step_form(step) == "exists":
             return self._made(["exists", step[1], self._taken(head, step[2], node)], node)
-        if isinstance(step, list) and len(step) == 3 and step[0] == "when":
+        if isinstance(step, list) and len(step) == 3 and step_form(step) == "when":
             return self._made(["and", step[1], self._taken(head, step[2], node)], node)
         return self._made([head, step], node)
 
@@ -198,8 +198,8 @@ def _cases(step: Node) -> list[tuple[list[Node], list[Node], Node]]:
     stack: list[tuple[list[Node], list[Node], Node]] = [([], [], step)]
     while stack:
         typed, conditions, node = stack.pop()
-        head = node[0] if isinstance(node, list) and node else None
-        if not isinstance(node, list) or head not in ("or", "exists", "when") or (head != "or" and len(node) != 3):
+        head = step_form(node)
+        if not isinstance(node, list) or not head or (head != "or" and len(node) != 3):
             out.append((typed, conditions, node))
         elif head == "or":
             stack.extend([(typed, conditions, child) for child in reversed(node[1:])])

@@ -8,7 +8,7 @@ from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COM
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, Expanded
+from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, Expanded, step_form
 from plansafe.verifier.rules.mapping import Mapping, Name, lacking
 
 
@@ -115,7 +115,7 @@ def mentioned(rule: list[Node]) -> set[Name]:
         if key == ":parameters":
             names_of_types(value, out)
         elif key in STEP_FIELDS:
-            for step in value[1:] if value and value[0] == "or" else [value]:
+            for step in value[1:] if step_form(value) == "or" else [value]:
                 _step(step, out)
         elif key in FORMULA_FIELDS:
             names_of_formula(value, out)

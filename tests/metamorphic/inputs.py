@@ -1,0 +1,79 @@
+"""The tasks that are rewritten: random ones, the shipped examples, and the tests of the household's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from case import plan_text
+from generate import STREAMS, case
+from metamorphic_task import List, Task, read_trees
+from repair_random import task as repair_task
+
+from plansafe.app.checking import Result, Settings
+from plansafe.app.service import Session
+from plansafe.verifier.execution.compiled import CompiledTask
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = 8
+PLANS = 3
+
+
+def parsed(name: str, domain: str, problem: str, specs: list[str], plans: list[str]) -> Task:
+    """A task from texts."""
+    trees = [read_trees(text, name)[0] for text in (domain, problem, *specs)]
+    return Task(name, trees[0], trees[1], tuple(trees[2:]), tuple(read_trees(plan, name) for plan in plans))
+
+
+def random_task(seed: int, number: int) -> Task:
+    """The random task of this number: the streams of tests/property take turns."""
+    stream = STREAMS[number % len(STREAMS)]
+    found = case(stream, seed, number // len(STREAMS), rules=RULES, plans=PLANS)
+    safety = [found.safety_text()] if found.rules else []
+    plans = [plan_text(plan) for plan in found.plans]
+    return parsed(found.name, found.domain_text(), found.problem_text(), safety, plans)
+
+
+def repairable_task(seed: int, number: int) -> tuple[Task, int]:
+    """A random task of tests/repair with a broken plan, and the highest cost of a repair to look for."""
+    found = repair_task(seed, number)
+    task = parsed(
+        f"repair-{seed}-{number}", found.domain_text(), found.problem_text(), found.safety_texts(), [found.plan_text()]
+    )
+    return task, 2
+
+
+def expanded_specification(compiled: CompiledTask) -> tuple[List, ...]:
+    """The rules, open predicates and invariants of a compiled task as one specification without macros."""
+    expanded = compiled.expanded
+    sections = [_frozen(rule.node) for rule in (*expanded.invariants, *expanded.rules)]
+    opened = [(":open", *[_frozen(opening.typed) for opening in expanded.openings])] if expanded.openings else []
+    return (("define", ("safety", "expanded"), *opened, *sections),) if sections else ()
+
+
+def _frozen(node: object) -> object:
+    return node if isinstance(node, str) else tuple(_frozen(part) for part in node)  # type: ignore[attr-defined]
+
+
+def shipped_plans() -> list[Path]:
+    """The plans of the examples, and those that break and keep the rules of the household."""
+    return [*sorted((ROOT / "examples").rglob("*.plan")), *sorted((ROOT / "tests/content/rules").rglob("*.plan"))]
+
+
+def shipped_task(path: Path) -> Task:
+    """A shipped plan with its domain and problem, and its rules in one specification, expanded."""
+    prepared = Session(Settings()).prepare(str(path))
+    assert not isinstance(prepared, Result), path
+    compiled = prepared.checker.compiled
+    domain, problem = compiled.domain.text, compiled.problem.text
+    task = parsed(path.relative_to(ROOT).as_posix(), domain, problem, [], [prepared.plan.text])
+    return task._replace(specs=expanded_specification(compiled))
+
+
+def random_tasks(seed: int, random: Random) -> Iterator[Task]:
+    """Random tasks, for ever."""
+    number = 0
+    while True:
+        yield random_task(seed, number)
+        number += 1

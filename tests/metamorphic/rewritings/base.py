@@ -1,0 +1,49 @@
+"""The list of rewritings. Each is a function of a task and random numbers, and says what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from metamorphic_task import Task
+from verdicts import EVERYTHING, Kept, Names
+
+Rewrite = Callable[[Task, Random], "Task | Rewritten"]
+
+
+class Rewritten(NamedTuple):
+    """A rewritten task, and how its names translate to the original's."""
+
+    task: Task
+    names: Names = Names()
+
+
+class Rewriting(NamedTuple):
+    """A rewriting. One that is for ``closed`` tasks only is not applied where several worlds are possible."""
+
+    name: str
+    rewrite: Rewrite
+    kept: Kept
+    closed: bool
+
+    def apply(self, task: Task, random: Random) -> Rewritten | None:
+        """The rewritten task; None if this changes nothing."""
+        if self.closed and task.is_open():
+            return None
+        found = self.rewrite(task, random)
+        rewritten = found if isinstance(found, Rewritten) else Rewritten(found)
+        return None if rewritten.task.texts() == task.texts() else rewritten
+
+
+REWRITINGS: list[Rewriting] = []
+
+
+def rewriting(kept: Kept = EVERYTHING, closed: bool = False) -> Callable[[Rewrite], Rewrite]:
+    """Register a function as a rewriting."""
+
+    def register(function: Rewrite) -> Rewrite:
+        REWRITINGS.append(Rewriting(function.__name__, function, kept, closed))
+        return function
+
+    return register

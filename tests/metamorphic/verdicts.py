@@ -1,0 +1,255 @@
+"""What is compared about a task and its rewriting: reports up to renaming, and the cost of repairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from metamorphic_task import Task, field, words_of
+from symbols import symbols_of, typed_pairs
+from traversal import ACTION_MODES, FUTURE, OPERATORS, STEP_FIELDS, WHOLE, steps_of
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.reporting.report import FindingClass, Report
+
+BLAMES = ("introduced", "worsened", "pre-existing", "")
+READINGS = ("halt", "skip", "force")
+OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES[:3])
+FAILURES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE, FindingClass.UNMET_GOAL)
+Binding = tuple[tuple[str, str], ...]
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Kept(NamedTuple):
+    """What a rewriting keeps of the findings; it always keeps the verdict, and which steps fail in which reading.
+
+    ``bindings``: they name the same objects, else only those of the parameters that the rule declares. ``steps``:
+    findings of occurrences have the same steps and blame, ``whole``: those about the whole trace also (docs/language.md
+    says "as far as the engine can tell"). ``kinds``: the finding's class. ``instances``: their number for each rule.
+    ``undecided``: a rule that meets an undefined number is undecided in both (docs/language.md, section 4, allows a
+    rule with temporal operators to be). ``failures``: cases with failed steps are kept, else they are left out.
+    """
+
+    bindings: bool = True
+    steps: bool = True
+    whole: bool = True
+    kinds: bool = True
+    instances: bool = True
+    undecided: bool = True
+    failures: bool = True
+
+
+EVERYTHING = Kept()
+EQUIVALENT_FORMULAS = Kept(whole=False, undecided=False)
+
+
+class Names(NamedTuple):
+    """How names of a rewritten task translate to the original's; a name that is missing is the same.
+
+    ``rules`` may map several rules to one. ``bindings`` are variables that a rewritten rule has lost, with objects.
+    """
+
+    objects: Mapping[str, str] = NONE
+    variables: Mapping[str, str] = NONE
+    rules: Mapping[str, str] = NONE
+    bindings: Mapping[str, Binding] = NONE
+
+
+class Finding(NamedTuple):
+    """A violation. Fields that a rewriting does not keep are None."""
+
+    rule: str
+    kind: str | None
+    binding: Binding
+    step: int | None
+    blame: str | None
+    readings: frozenset[str]
+
+
+class Verdict(NamedTuple):
+    """What is compared of a report."""
+
+    headline: str
+    worlds: tuple[str, str, str]
+    failures: frozenset[tuple[str, int, str]]
+    findings: frozenset[Finding]
+    undecided: frozenset[str]
+    instances: dict[str, int]
+    preferences: dict[str, int]
+
+
+class RuleFacts(NamedTuple):
+    """What the text of a task says about its rules: those with occurrences, declared parameters, cautious rules."""
+
+    occurring: frozenset[str]
+    declared: dict[str, frozenset[str]]
+    cautious: frozenset[str]
+
+
+def rule_facts(task: Task) -> RuleFacts:
+    """The facts about the rules of a task. A constraint counts as about the whole trace, and declares nothing."""
+    functions = set(symbols_of(task).functions)
+    temporal = {*OPERATORS, *ACTION_MODES, *STEP_FIELDS, ":obligation"}
+    occurring, declared, cautious = set(), {}, set()
+    for rule in task.rules():
+        words = set(words_of(rule))
+        formula = field(rule, ":formula")
+        if (rule[0] != ":trajectory" and ":within" not in rule) or (
+            formula[:1] == ("always",) and not has_future(formula[1])
+        ):
+            occurring.add(rule[1])
+        steps = {term for step in steps_of(rule) for term in step[1:] if term[0] == "?"}
+        declared[rule[1]] = frozenset((*steps, *[name for name, _ in typed_pairs(field(rule, ":parameters"))]))
+        if words & functions and words & temporal:
+            cautious.add(rule[1])
+    for tree in (task.domain, task.problem):
+        if any(part[0] == ":constraints" and set(words_of(part)) & functions for part in tree[2:]):
+            cautious |= {f"constraint-{number}" for number in range(50)} | {f"wish-{number}" for number in range(9)}
+    return RuleFacts(frozenset(occurring), declared, frozenset(cautious))
+
+
+def has_future(tree: object) -> bool:
+    """True if a formula has an operator that is not a past one."""
+    if not isinstance(tree, tuple) or not tree:
+        return False
+    future = tree[0] in (*FUTURE, *WHOLE) and any(isinstance(part, tuple) for part in tree[1:])
+    return future or any(has_future(part) for part in tree)
+
+
+class Judge:
+    """A task, compiled. ``problem`` says why it is rejected, if it is."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        specs = [Source(f"rules-{n}.safe", text) for n, text in enumerate(task.spec_texts())]
+        domain, problem = Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text())
+        by_name = {f"rules-{n}": spec for n, spec in enumerate(specs)}
+        self.checker = Checker(domain, problem, specs[:1], OPTIONS, lambda name, _: by_name.get(name))
+        errors = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
+        self.problem = "" if self.checker.ok else "; ".join(errors[:3])
+
+    @cached_property
+    def facts(self) -> RuleFacts:
+        """The facts about the rules."""
+        return rule_facts(self.task)
+
+    @cached_property
+    def reports(self) -> list[Report]:
+        """The report on each plan."""
+        texts = enumerate(self.task.plan_texts())
+        return [self.checker.check(Source(f"{number}.plan", text)) for number, text in texts]
+
+    def repair_costs(self, most: int) -> list[str]:
+        """The status and least cost of a repair of each plan; without time limit, up to a cost."""
+        out = []
+        options = RepairOptions(max_cost=most, max_repairs=1, time_limit_s=None)
+        for number, text in enumerate(self.task.plan_texts()):
+            found = repair(self.checker, Source(f"{number}.plan", text), options)
+            cost = f" {found.repairs[0].cost}" if found.repairs and found.optimal else ""
+            out.append(
+                f"{'none' if 'NONE' in found.status.name or 'NOT' in found.status.name else found.status.value}{cost}"
+            )
+        return out
+
+
+def translated(report: Report, names: Names) -> Verdict:
+    """The verdict of a report, in the names of the original task."""
+    soft = {count.name for count in report.rules if count.status.startswith("preference")}
+    findings: list[Finding] = []
+    failures: set[tuple[str, int, str]] = set()
+    for found in report.findings:
+        if found.finding_class in FAILURES:
+            failures |= {(found.finding_class.value, found.step, reading) for reading in found.readings}
+        elif found.finding_class is not FindingClass.UNDECIDED and found.rule is not None:
+            pairs = [(names.variables.get(v, v), names.objects.get(o, o)) for v, o in found.binding]
+            binding = tuple(sorted([*pairs, *names.bindings.get(found.rule, ())]))
+            blame = found.blame.value if found.blame else None
+            readings = frozenset(found.readings)
+            rule = names.rules.get(found.rule, found.rule)
+            worlds = found.worlds.value if found.worlds else ""
+            findings.append(Finding(rule, found.finding_class.value + worlds, binding, found.step, blame, readings))
+    undecided = {f.rule or "" for f in report.findings if f.finding_class is FindingClass.UNDECIDED} - soft
+    instances: Counter[str] = Counter()
+    for count in report.rules:
+        instances[names.rules.get(count.name, count.name)] += count.instances
+    return Verdict(
+        report.headline.value if report.headline else "unreadable",
+        (report.executable.value, report.goal.value, report.safe.value),
+        frozenset(failures),
+        frozenset(united(findings)),
+        frozenset(names.rules.get(name, name) for name in undecided),
+        dict(instances),
+        {name: count for name, count in report.preferences_violated if count},
+    )
+
+
+def united(findings: list[Finding]) -> Iterator[Finding]:
+    """Findings that are the same but for blame and readings as one (docs/language.md, Blame)."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding[:4], []).append(finding)
+    for group in groups.values():
+        readings = frozenset(reading for finding in group for reading in finding.readings)
+        first = next(reading for reading in READINGS if reading in readings)
+        blames = [finding.blame or "" for finding in group if first in finding.readings]
+        yield group[0]._replace(blame=min(blames, key=BLAMES.index), readings=readings)
+
+
+def differences(
+    ours: Report, theirs: Report, names: Names, kept: Kept, facts: RuleFacts, occurring: frozenset[str]
+) -> list[str]:
+    """Where the reports on a plan and on its rewriting disagree. ``occurring`` are those of the rewritten rules."""
+    one, other = translated(ours, Names()), translated(theirs, names)
+    if one.failures and not kept.failures:
+        return []
+    excused = (one.undecided | other.undecided) & facts.cautious if not kept.undecided else frozenset()
+    both = facts.occurring & occurring
+    out = []
+    if not excused or "UNKNOWN" not in (one.headline, other.headline):
+        out += _unlike("headline", _headline(one, kept), _headline(other, kept))
+    out += _unlike("executable, goal", one.worlds[:2], other.worlds[:2])
+    if not excused:
+        out += _unlike("safe", one.worlds[2], other.worlds[2])
+        out += _unlike("preferences", one.preferences, other.preferences)
+    out += _unlike("failures", sorted(one.failures), sorted(other.failures))
+    out += _unlike("undecided", sorted(one.undecided - excused), sorted(other.undecided - excused))
+    if kept.instances:
+        out += _unlike("instances", +Counter(one.instances), +Counter(other.instances))
+    many = bool(ours.worlds or theirs.worlds)
+    view: Callable[[Iterable[Finding]], frozenset[tuple[object, ...]]] = lambda found: frozenset(  # noqa: E731
+        line for f in found if f.rule not in excused for line in _seen(f, kept, facts, both, many)
+    )
+    mine, yours = view(one.findings), view(other.findings)
+    for sign, lines in (("lost", mine - yours), ("new", yours - mine)):
+        out += [f"finding {sign}: {' '.join(map(str, line))}" for line in sorted(lines, key=str)]
+    return out
+
+
+def _headline(verdict: Verdict, kept: Kept) -> str:
+    """The headline; SAFE and VALID differ in the number of instances alone."""
+    return "SAFE" if verdict.headline == "VALID" and not kept.instances else verdict.headline
+
+
+def _seen(
+    found: Finding, kept: Kept, facts: RuleFacts, occurring: frozenset[str], many: bool
+) -> list[tuple[object, ...]]:
+    """What is compared of a finding, one line for each reading."""
+    exact = kept.steps and not many and (kept.whole or found.rule in occurring)
+    kind = found.kind if kept.kinds else ""
+    binding = found.binding
+    if not kept.bindings or (not kept.whole and found.rule not in occurring):
+        binding = tuple(pair for pair in binding if pair[0] in facts.declared.get(found.rule, ()))
+    line = (found.rule, kind, binding, found.step if exact else None)
+    if exact and kept.bindings:
+        return [(*line, found.blame, ",".join(sorted(found.readings)))]
+    return [(*line, None, reading) for reading in found.readings]
+
+
+def _unlike(what: str, one: object, other: object) -> list[str]:
+    return [] if one == other else [f"{what}: {one}, rewritten {other}"]
