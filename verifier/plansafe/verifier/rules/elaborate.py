@@ -24,12 +24,13 @@ from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said
 from plansafe.verifier.rules.mapping import Name
 from plansafe.verifier.rules.model import Match, Part, Rule
-from plansafe.verifier.rules.narrow import narrowed
+from plansafe.verifier.rules.narrow import is_vacuous, narrowed
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import mode_of, required
 from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
 from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
 
+VACUOUS = "it cannot be broken: kinds that it needs have nothing in this domain"
 _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 
@@ -79,6 +80,7 @@ class Rules:
                 rule, lost = narrowed(self.symbols, rule)
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
+                lacks += [("rule", VACUOUS)] if not lacks and is_vacuous(rule.node) else []
                 reason = mapping.without.get(word(rule.node[1]))
                 lacks += [] if lacks or reason is None else [("rule", reason[0])]
             if not lacks:

@@ -21,6 +21,11 @@ def lacking(name: str) -> str:
     return f"~{name}"
 
 
+def is_lacking(node: Node) -> bool:
+    """Whether a node of an expanded rule is a word that the domain has nothing for."""
+    return isinstance(node, str) and node.startswith("~")
+
+
 class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
 
