@@ -174,6 +174,6 @@ class Checker:
         if report.headline in (Headline.SAFE, Headline.VALID):
             tried = self.what_if.suspicions(plan, used, deadline)
             found = found if tried is None else tried
-            capping = (too_much(used, plan),) if tried is None else reasons(tried, plan)
+            capping = (too_much(used),) if tried is None else reasons(tried, plan)
         report = report._replace(coverage=with_used(coverage, found))
         return cap_at_unknown(report, capping, safety_alone=True)

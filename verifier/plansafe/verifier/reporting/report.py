@@ -178,12 +178,16 @@ class Reading(NamedTuple):
 
 
 class Suspicion(NamedTuple):
-    """A kind that would make a plan break a rule, if the objects of a class had it."""
+    """Kinds that would make a plan break a rule, if the objects of a class had all of them.
 
-    kind: str
+    ``others`` are classes whose objects would have to have the kinds, too.
+    """
+
+    kinds: tuple[str, ...]
     rule: str
     severity: str
     step: int
+    others: tuple[str, ...] = ()
 
 
 class UnclassifiedClass(NamedTuple):

@@ -1,7 +1,8 @@
 """What if an object without a kind had one (docs/worlds.md, section 5)?
 
-A plan that uses such objects is judged again. In one run every rule is tried once for each class of these objects and
-each kind that the rule names, in a copy whose variables of that kind also range over the objects of the class.
+A plan that uses such objects is judged again, in one run for many copies of each rule: in a copy the variables of some
+kinds also range over the objects. First each class is given each kind; if nothing breaks, each class, and all classes
+together, are given each set of the kinds that a rule names. Kinds that widen the same variables share a copy.
 """
 
 from __future__ import annotations
@@ -16,27 +17,37 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.judge import judge
 from plansafe.verifier.execution.reading import read_steps
-from plansafe.verifier.model.operations import binders, with_domains
 from plansafe.verifier.model.nodes import Formula, Variable
+from plansafe.verifier.model.operations import binders, with_domains
 from plansafe.verifier.reporting.report import Coverage, GivenKinds, NotApplicableGroup, Suspicion, UnclassifiedClass
 from plansafe.verifier.reporting.summary import exempting, violated_rules
-from plansafe.verifier.rules.kinds import opened_kind, unclassified
-from plansafe.verifier.rules.mapping import Name
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.kinds import unclassified
+from plansafe.verifier.rules.mapping import Name, opened_kind
+from plansafe.verifier.rules.model import Part, Rule, step_predicate
 from plansafe.verifier.rules.question import SEVERITIES
 
 MAX_COPIES = 20_000
 """Copies of rules that are tried for one plan; beyond them nothing is known."""
+MAX_SETS = 1_000
+"""Sets of kinds that are tried for one rule and class."""
 _KEPT = 8
 """Sets of classes whose copies are kept."""
 _SHOWN = 3
 
 
 class Copy(NamedTuple):
-    """A copy of a rule in which the objects of a class have a kind."""
+    """A copy of a rule in which the objects of some classes have more kinds: all of one of these sets of kinds."""
 
-    name: str
-    kind: str
+    classes: tuple[str, ...]
+    kinds: tuple[tuple[str, ...], ...]
+
+
+class Attempt(NamedTuple):
+    """Which classes are given kinds in a plan with these actions, and whether kinds and classes are combined."""
+
+    classes: tuple[str, ...]
+    actions: frozenset[str]
+    together: bool
 
 
 class Tried(NamedTuple):
@@ -53,8 +64,8 @@ class WhatIf:
         self.classes = unclassified(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
         self._opened: CompiledTask | None = None
-        self._domains: dict[tuple[int, str], int] = {}
-        self._tried: dict[tuple[str, ...], Tried | None] = {}
+        self._domains: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._tried: dict[Attempt, Tried | None] = {}
 
     def used(self, plan: Source) -> dict[str, tuple[int, ...]]:
         """The classes without a kind that a plan uses, each with those of its objects that it names."""
@@ -72,20 +83,19 @@ class WhatIf:
 
         Raises :class:`LimitReached` past the deadline.
         """
-        tried = self._copies(tuple(sorted(used)))
-        if tried is None:
-            return None
-        found = self._broken(tried, plan, deadline)
-        if found is None:
-            return None
+        classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in read_plan(plan).steps])
+        breaks: dict[str, list[Suspicion]] = {}
+        for together in (False, True):
+            tried = self._copies(Attempt(classes, actions, together))
+            found = None if tried is None else self._broken(tried, plan, deadline)
+            if tried is None or found is None:
+                return None
+            breaks = _breaks(tried, found)
+            if breaks:
+                break
         names = self._compiled.task.objects
-        breaks: dict[str, dict[tuple[str, str], Suspicion]] = {name: {} for name in used}
-        for number, step in found:
-            copy, rule = tried.copies[number], tried.compiled.rules[number]
-            suspicion = Suspicion(copy.kind, rule.name, rule.severity, step)
-            breaks[copy.name].setdefault((copy.kind, rule.name), suspicion)
         return [
-            UnclassifiedClass(name, tuple([names[o] for o in objects]), True, _worst_first(breaks[name].values()))
+            UnclassifiedClass(name, tuple([names[o] for o in objects]), True, _worst_first(breaks.get(name, ())))
             for name, objects in used.items()
         ]
 
@@ -94,7 +104,7 @@ class WhatIf:
         compiled = tried.compiled
         question = compiled.options.question
         if not (compiled.open or self._compiled.open):
-            read, outcomes = judge(compiled, plan, deadline)
+            outcomes = judge(compiled, plan, deadline).outcomes
             if outcomes:
                 halt = outcomes[0]
                 if halt.limit is not None:
@@ -121,47 +131,98 @@ class WhatIf:
             if rule.status in ("violated", "undecided") and question.decides(compiled.rules[number])
         ]
 
-    def _copies(self, classes: tuple[str, ...]) -> Tried | None:
-        if classes not in self._tried:
+    def _copies(self, attempt: Attempt) -> Tried | None:
+        if attempt not in self._tried:
             while len(self._tried) >= _KEPT:
                 del self._tried[next(iter(self._tried))]
-            self._tried[classes] = self._made(classes)
-        return self._tried[classes]
+            self._tried[attempt] = self._made(attempt)
+        return self._tried[attempt]
 
-    def _made(self, classes: tuple[str, ...]) -> Tried | None:
+    def _made(self, attempt: Attempt) -> Tried | None:
         if self._opened is None:
             self._opened = self._compiled.with_open_kinds()
         opened = self._opened
         possible = self._compiled.kinds.possible(self._compiled.symbols)
-        types = opened.symbols.types
+        groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
+        if attempt.together and len(attempt.classes) > 1:
+            groups.append(attempt.classes)
+        idle = {p for (_, name), p in opened.symbols.action_predicates.items() if name not in attempt.actions}
         rules: list[Rule] = []
         copies: list[Copy] = []
         for rule in opened.rules:
-            if not rule.applicable or not opened.options.question.decides(rule):
+            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in idle])
+            if not parts or not rule.applicable or not opened.options.question.decides(rule):
                 continue
-            ranges = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
-            for kind in possible:
-                given = {types.index[opened_kind(above)] for above in opened.kinds.above[kind]}
-                affected = [domain for domain, alternatives in ranges.items() if not alternatives.isdisjoint(given)]
-                if not affected:
-                    continue
-                for name in classes:
-                    wider = {domain: self._wider(opened, domain, name) for domain in affected}
-                    rules.append(_over(rule, len(rules), wider))
-                    copies.append(Copy(name, kind))
-                    if len(rules) > MAX_COPIES:
-                        return None
+            sets = self._kind_sets(rule, opened, possible, attempt.together)
+            if sets is None:
+                return None
+            for several in groups:
+                for affected, kinds in sets.items():
+                    wider = {domain: self._wider(opened, domain, several) for domain in affected}
+                    rules.append(_over(rule._replace(parts=parts), len(rules), wider))
+                    copies.append(Copy(several, tuple(kinds)))
+            if len(rules) > MAX_COPIES:
+                return None
         options = opened.options._replace(replay="never", certificate=False, double_check=False)
         made = opened.variant(opened.task, rules)._replace(options=options, left_open=opened.left_open)
         return Tried(made, tuple(copies))
 
-    def _wider(self, opened: CompiledTask, domain: int, name: str) -> int:
-        """A domain with the objects of a class."""
-        key = domain, name
+    def _kind_sets(
+        self, rule: Rule, opened: CompiledTask, possible: Sequence[str], together: bool
+    ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
+        """The sets of domains of a rule that kinds widen, each with the smallest sets of kinds that widen them.
+
+        ``None`` if there are too many.
+        """
+        types = opened.symbols.types
+        ranges = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
+        single: dict[frozenset[int], list[tuple[str, ...]]] = {}
+        for kind in possible:
+            given = {types.index[opened_kind(above)] for above in opened.kinds.above[kind]}
+            affected = frozenset([domain for domain, wanted in ranges.items() if not wanted.isdisjoint(given)])
+            if affected:
+                single.setdefault(affected, []).append((kind,))
+        found = dict(single)
+        waiting = list(single) if together else []
+        while waiting:
+            affected = waiting.pop(0)
+            for more, kinds in single.items():
+                union = affected | more
+                if union not in found:
+                    found[union] = [(*found[affected][0], *kinds[0])]
+                    waiting.append(union)
+            if len(found) > MAX_SETS:
+                return None
+        return found
+
+    def _wider(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
+        """A domain with the objects of classes."""
+        key = domain, classes
         if key not in self._domains:
             types = opened.symbols.types
-            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *self.classes[name]})))
+            more = [number for name in classes for number in self.classes[name]]
+            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *more})))
         return self._domains[key]
+
+
+def _breaks(tried: Tried, found: Sequence[tuple[int, int]]) -> dict[str, list[Suspicion]]:
+    """What broken copies say about each class: smaller sets of kinds and of classes go before larger ones."""
+    breaks: dict[str, list[Suspicion]] = {}
+    alone: set[str] = set()
+    for number, step in found:
+        several, sets = tried.copies[number]
+        rule = tried.compiled.rules[number]
+        if len(several) == 1:
+            alone.add(rule.name)
+        elif rule.name in alone:
+            continue  # one of the classes is enough
+        for kinds in sets:
+            known = [set(one.kinds) for one in breaks.get(several[0], ()) if one.rule == rule.name]
+            if not any([fewer <= set(kinds) for fewer in known]):
+                for name in several:
+                    others = tuple([other for other in several if other != name])
+                    breaks.setdefault(name, []).append(Suspicion(kinds, rule.name, rule.severity, step, others))
+    return breaks
 
 
 def _worst_first(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
@@ -253,10 +314,8 @@ def _reason(found: UnclassifiedClass, plan: Source) -> Diagnostic:
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst = found.breaks[0]
     objects = "" if found.objects == (found.name,) else f" ({', '.join(found.objects[:_SHOWN])})"
-    message = (
-        f"`{found.name}`{objects} has no known kind: if it is `{worst.kind}`, the plan breaks rule `{worst.rule}`"
-    )
-    more = [f"if it is `{one.kind}`: rule `{one.rule}`" for one in found.breaks[1:_SHOWN]]
+    message = f"`{found.name}`{objects} has no known kind: {_if(worst)}, the plan breaks rule `{worst.rule}`"
+    more = [f"{_if(one)}: rule `{one.rule}`" for one in found.breaks[1:_SHOWN]]
     rest = len(found.breaks) - 1 - len(more)
     more += [f"and {rest} more"] if rest > 0 else []
     help = (
@@ -266,7 +325,13 @@ def _reason(found: UnclassifiedClass, plan: Source) -> Diagnostic:
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(more), help, Severity.WARNING)
 
 
-def too_much(used: dict[str, tuple[int, ...]], plan: Source) -> Diagnostic:
+def _if(found: Suspicion) -> str:
+    """What would have to be so for a rule to be broken."""
+    together = "".join([f" and `{name}`" for name in found.others])
+    return f"if it{together} {'are' if together else 'is'} {' and '.join([f'`{kind}`' for kind in found.kinds])}"
+
+
+def too_much(used: Iterable[str]) -> Diagnostic:
     """The warning that not all kinds were tried."""
     names = ", ".join([f"`{name}`" for name in used])
     message = f"{names}: no known kind, and too many kinds and rules to try"

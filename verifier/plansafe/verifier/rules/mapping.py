@@ -37,7 +37,8 @@ class Mapping(NamedTuple):
 
     ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too. ``groups`` are
     its own names for several types of the domain; in the replacements they are replaced already. ``without`` are the
-    rules that it leaves out, each with the reason. ``plain`` are the types of the domain that are known to have no kind.
+    rules that it leaves out, each with the reason. ``plain`` are types of the domain that are known to have no
+    kind. ``filled`` are the types of opened kinds that are empty otherwise.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -50,6 +51,7 @@ class Mapping(NamedTuple):
     domain: list[At]
     without: dict[str, tuple[str, At]]
     plain: dict[str, At]
+    filled: set[Name]
 
     def lacks(self, *names: Name) -> bool:
         """Whether it says that the domain has nothing for one of these."""
@@ -70,7 +72,7 @@ def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()
     Each kind in ``opened`` is also bound to the type :func:`opened_kind`, and so is a group that a kind is bound to.
     """
     wanted = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {})
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())
     reader = _Reader(context, mapping, opened)
     if opened:
         reader.open_groups(form)
@@ -159,6 +161,8 @@ class _Reader:
 
     def _opened(self, entry: list[Node], kinds: list[str]) -> list[Node]:
         """An entry that is also bound to the types of opened kinds."""
+        if len(entry) == 1:
+            self.mapping.filled.update([("type", opened_kind(kind)) for kind in kinds])
         bound = entry[1] if len(entry) == 2 else ["either"]
         types = bound[1:] if isinstance(bound, list) else [bound]
         more = [name for kind in kinds if (name := opened_kind(kind)) not in types]

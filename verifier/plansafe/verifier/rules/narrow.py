@@ -7,6 +7,8 @@ floor. In a rule that was written for this domain, that is a mistake (SC104); he
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
@@ -46,9 +48,8 @@ def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]
 
 def is_vacuous(rule: list[Node]) -> bool:
     """Whether a rule cannot be violated whatever happens, since its condition is false or its demands are true."""
-    pairs = zip(rule, rule[1:], strict=False)
-    fields = {key: _truth(value) for key, value in pairs if isinstance(key, str) and key in FORMULA_FIELDS}
-    demands = [value is (False if key in _FORBIDDEN else True) for key, value in fields.items() if key != ":when"]
+    fields = {key: _truth(value) for key, value in pairwise(rule) if isinstance(key, str) and key in FORMULA_FIELDS}
+    demands = [value is (key not in _FORBIDDEN) for key, value in fields.items() if key != ":when"]
     return fields.get(":when") is False or (bool(demands) and all(demands))
 
 

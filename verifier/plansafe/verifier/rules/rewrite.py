@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import RESERVED
@@ -199,7 +201,7 @@ def _over_nothing(typed: Node) -> bool:
     """Whether a variable of a mapped typed list has a kind that the mapping says the domain has nothing for."""
     if not isinstance(typed, list):
         return False
-    kinds = [kind for dash, kind in zip(typed, typed[1:], strict=False) if dash == "-"]
+    kinds = [kind for dash, kind in pairwise(typed) if dash == "-"]
     return any([all(map(is_lacking, kind[1:] if isinstance(kind, list) else [kind])) for kind in kinds])
 
 
