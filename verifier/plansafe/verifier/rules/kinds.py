@@ -72,7 +72,8 @@ def kinds_of(symbols: Symbols, expanded: Expanded) -> Kinds:
                 stands = () if ("type", kind) in mapping.nothing else mapping.type(kind)
                 names = stands[1:] if isinstance(stands, list) else [stands] if stands else []
                 types.setdefault(kind, set()).update([index[name] for name in names if name in index])
-                above[kind] = tuple(dict.fromkeys([*above.get(kind, ()), *_closure(kind, parents)]))
+                known = [name for name in _closure(kind, parents) if ("type", name) in mapping.entries]
+                above[kind] = tuple(dict.fromkeys([*above.get(kind, ()), *known]))
     return Kinds(above, {kind: frozenset(found) for kind, found in types.items()}, frozenset(plain))
 
 

@@ -16,6 +16,8 @@ from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule
 from plansafe.verifier.rules.mapping import Name
 
+_LASTING = frozenset(("once", "historically", "since", "always", "sometime", "until"))
+"""Operators that are true if their last operand always is, and false if it never is."""
 _FORBIDDEN = frozenset((":forbid", ":forbid-after"))
 Scope = dict[str, tuple[int, ...]]
 
@@ -67,6 +69,8 @@ def _truth(node: Node) -> bool | None:
     if head == "imply" and len(node) == 3:
         left, right = _truth(node[1]), _truth(node[2])
         return True if left is False or right is True else right if left is True else None
+    if head in _LASTING and len(node) in (2, 3):  # two operands: the last one decides
+        return _truth(node[-1])
     if head in ("and", "or"):
         neutral = head == "and"
         values = [_truth(part) for part in node[1:]]
