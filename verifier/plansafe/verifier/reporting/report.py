@@ -311,7 +311,7 @@ def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_al
         return report
     if not safety_alone:
         report = report._replace(executable=_without_claim(report.executable), goal=_without_claim(report.goal))
-    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe))
+    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe), certificate=None)
 
 
 def _without_claim(worlds: Worlds) -> Worlds:
