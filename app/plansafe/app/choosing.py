@@ -48,9 +48,8 @@ def read_classes(kinds: Iterable[str], harmless: Iterable[str]) -> tuple[ClassKi
         name, _, rest = (part.strip().lower() for part in text.partition("="))
         several = tuple(dict.fromkeys([kind.strip() for kind in rest.split(",")]))
         if not name or not all(several):
-            raise BadOption(
-                f"{KIND} takes a class and its kinds, not {text[:100]!a}", f"such as {KIND} bleach=toxic,liquid"
-            )
+            example = f"such as {KIND} bleach=toxic,liquid"
+            raise BadOption(f"{KIND} takes a class and its kinds, not {text[:100]!a}", example)
         out.append(ClassKinds(name, several, "", Label(KIND, Span(0, 0)), True))
     for text in harmless:
         if not text.strip() or "=" in text or "," in text:

@@ -76,11 +76,8 @@ class _Reader:
             for one, start in self._tables(effect, table.get(effect, []))
             if (entry := self._entry(effect, one, start)) is not None
         ]
-        classes = [
-            entry
-            for one, start in self._tables("classify", table.get("classify", []))
-            for entry in self._class(one, start)
-        ]
+        given = self._tables("classify", table.get("classify", []))
+        classes = [entry for one, start in given for entry in self._class(one, start)]
         who = tuple(self._who(table.get("who", {})))
         return Profile(self._source, tuple(entries), who, classes=tuple(classes))
 

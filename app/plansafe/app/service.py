@@ -417,11 +417,8 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
         )
     if settings.certificate and (settings.ignore or settings.select or settings.classes):
         advice = "write it in the profile of a home, which verify-certificate takes as well: --home FILE"
-        return Diagnostic(
-            SC.BAD_OPTION,
-            "--certificate goes with none of --ignore, --select, --kind and --assume-harmless",
-            help=advice,
-        )
+        message = "--certificate goes with none of --ignore, --select, --kind and --assume-harmless"
+        return Diagnostic(SC.BAD_OPTION, message, help=advice)
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
     return None

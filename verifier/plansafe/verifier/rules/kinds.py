@@ -142,6 +142,8 @@ def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
     there = classes(symbols, kinds)
     known = {*there, *_leaves(symbols)} - EVERYTHING
     choices = [kind for kind in kinds.types if kind not in EVERYTHING]
+    without = unclassified(symbols, kinds)
+    plain = {name for number, name in enumerate(symbols.types.names) if number in kinds.plain}
     for entry in entries:
         for kind in entry.kinds:
             if kind not in choices:
@@ -151,6 +153,10 @@ def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
         if entry.name not in known and entry.required:
             message = f"no object or type of this task is of the class `{entry.name}`"
             help = did_you_mean(entry.name, known) or "a class is the type of an object, or its name without the number"
+            _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
+        elif not entry.kinds and entry.name in there and entry.name not in {*without, *plain}:
+            message = f"`{entry.name}` has known kinds, and is not assumed to be harmless"
+            help = "rules about its kinds stay as they are: to leave one out, see --ignore and `[[exempt]]`"
             _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
         elif entry.name not in there and not context.errors and not entry.required:
             message = f"no object of this task is of the class `{entry.name}`: its kinds are not used"
