@@ -28,7 +28,7 @@ from plansafe.verifier.reporting.report import (
     unjudged,
 )
 from plansafe.verifier.reporting.summary import ill_formed_is_unknown, noted, out_of_time, summarise
-from plansafe.verifier.reporting.unclassified import WhatIf, coverage_of, reasons, too_much, with_used
+from plansafe.verifier.reporting.unclassified import NO_KNOWN_KIND, WhatIf, coverage_of, reasons, too_much, with_used
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -176,4 +176,6 @@ class Checker:
             found = found if tried is None else tried
             capping = (too_much(used),) if tried is None else reasons(tried, plan)
         report = report._replace(coverage=with_used(coverage, found))
+        if capping:  # whoever searches for safe plans treats this like any other limit of what is known
+            report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
         return cap_at_unknown(report, capping, safety_alone=True)

@@ -26,6 +26,8 @@ from plansafe.verifier.rules.mapping import Name, opened_kind
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
 from plansafe.verifier.rules.question import SEVERITIES
 
+NO_KNOWN_KIND = "objects without a known kind"
+"""The limit that a capped report names."""
 MAX_COPIES = 20_000
 """Copies of rules that are tried for one plan; beyond them nothing is known."""
 MAX_SETS = 1_000
