@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.app.checking import Result
 from plansafe.app.render.text import visible
-from plansafe.verifier.reporting.report import Finding, FindingClass, Report
+from plansafe.verifier.reporting.report import Finding, FindingClass, NotApplicableGroup, Report
 from plansafe.verifier.rules.question import Exemption
 
 _NAMES = 3
@@ -95,7 +95,7 @@ def coverage(report: Report) -> list[str]:
     out = []
     cannot = sum([len(group.rules) for group in seen.not_applicable])
     if cannot:
-        groups = [f"{group.reason} ({len(group.rules)})" for group in seen.not_applicable[:_NAMES]]
+        groups = [f"{group.reason} ({_rules(group)})" for group in seen.not_applicable[:_NAMES]]
         rest = len(seen.not_applicable) - len(groups)
         groups += [f"{rest} more reasons, all with --format json"] if rest > 0 else []
         can = f"{seen.applicable} of {seen.applicable + cannot} rules can apply here"
@@ -110,6 +110,11 @@ def coverage(report: Report) -> list[str]:
         what = f"{given.name} is {', '.join(given.kinds)}" if given.kinds else f"{given.name} is assumed to be harmless"
         out.append(f"{what}{why} ({given.place})")
     return [visible(line) for line in out]
+
+
+def _rules(group: NotApplicableGroup) -> str:
+    """The rules of a group, or how many there are."""
+    return ", ".join(group.rules) if len(group.rules) < _NAMES else f"{len(group.rules):,} rules"
 
 
 def cause(report: Report) -> Finding | None:
