@@ -328,3 +328,23 @@ def test_findings_beyond_the_limit_are_counted() -> None:
     found = report("(put a) (take a)" * 50, rule, options=Options(max_findings=7))
     assert (len(found.findings), found.suppressed) == (7, 43)
     assert found.rules[0].violations == 50
+
+
+def test_an_unmapped_predicate_is_not_false_and_an_empty_kind_is() -> None:
+    """Only the quantifier over an empty kind is decided; whatever else a rule needs makes it not applicable."""
+    rules = safety(
+        "(:vocabulary (:types item ghost - object) (:predicates (lit ?x - item) (odd ?x - object)))",
+        "(:process either-branch :parameters (?x - item) :forbid (or (lit ?x) (exists (?g - ghost) (= ?g ?x))))",
+        "(:process unmapped :parameters (?x - item) :forbid (or (lit ?x) (odd ?x)))",
+        "(:process of-ghosts :parameters (?g - ghost) :forbid (= ?g ?g))",
+        "(:process unbreakable :forbid (exists (?g - ghost) (odd ?g)))",
+    )
+    mapping = """(define (mapping m) (:specification s) (:domain d) (:types (item appliance) (ghost))
+      (:predicates ((lit ?x) (exists (?b - button) (powered ?x ?b))) ((odd ?x))))"""
+    found = check(OURS, problem(objects="m - appliance"), "(light m)", rules, mapping)
+    assert {c.name: c.status for c in found.rules} == {
+        "either-branch": "violated",
+        "unmapped": "not applicable",
+        "of-ghosts": "not applicable",
+        "unbreakable": "not applicable",
+    }

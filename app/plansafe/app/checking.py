@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
     from plansafe.verifier.rules.home import Entry, Profile
+    from plansafe.verifier.rules.kinds import ClassKinds
 
 
 class Settings(NamedTuple):
@@ -24,13 +25,14 @@ class Settings(NamedTuple):
     ``judge`` is ``None`` for what is usual: ``introduced`` in a ``world``, else ``all``.
     ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
-    domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
-    specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what it says,
-    once it was read. ``ignore`` are rules whose findings decide nothing, ``select`` those that alone decide, if
-    there are any (:mod:`plansafe.app.choosing`); with ``allow_in_plans`` a plan may say the same. ``baseline`` is a
-    file of known findings (:mod:`plansafe.app.baseline`). ``retell``: what was noted about a scene is said with each
-    of its plans, not with the first alone. ``wanted`` is given where a plan is yet to be written: then none is read,
-    and the goal is this condition in PDDL, or where it is empty the problem's own, if it has one.
+    domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside
+    the specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what it
+    says, once it was read. ``ignore`` are rules whose findings decide nothing, ``select`` those that alone decide,
+    if there are any (:mod:`plansafe.app.choosing`); ``classes`` are the kinds that flags give classes of objects;
+    with ``allow_in_plans`` a plan may say the same. ``baseline`` is a file of known findings
+    (:mod:`plansafe.app.baseline`). ``retell``: what was noted about a scene is said with each of its plans, not
+    with the first alone. ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is
+    this condition in PDDL, or where it is empty the problem's own, if it has one.
     """
 
     domain: str | None = None
@@ -68,6 +70,7 @@ class Settings(NamedTuple):
     profile: Profile | None = None
     ignore: tuple[Entry, ...] = ()
     select: tuple[Entry, ...] = ()
+    classes: tuple[ClassKinds, ...] = ()
     allow_in_plans: bool = False
     baseline: str | None = None
     retell: bool = False

@@ -14,9 +14,11 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.rules.home import SELECT, Entry, Profile
+from plansafe.verifier.rules.kinds import ClassKinds
 
 EXEMPT = "exempt"
 FLAGS = {"--ignore": EXEMPT, "--select": SELECT}
+KIND, HARMLESS = "--kind", "--assume-harmless"
 MAX_ALLOWED = 1_000
 """Comments of one plan that are read."""
 _COMMENT = r"(?mi);[; \t]*safecheck[ \t]*:[ \t]*(?P<said>allow\b[^\r\n]*)"
@@ -37,6 +39,25 @@ def read_choices(flag: str, texts: Iterable[str]) -> tuple[Entry, ...]:
     return tuple(out)
 
 
+def read_classes(kinds: Iterable[str], harmless: Iterable[str]) -> tuple[ClassKinds, ...]:
+    """Read ``CLASS=KIND,..`` of ``--kind``, and the classes of ``--assume-harmless``. Raises :class:`BadOption`."""
+    from plansafe.app.values import BadOption  # noqa: PLC0415 - which knows of repairs, too
+
+    out = []
+    for text in kinds:
+        name, _, rest = (part.strip().lower() for part in text.partition("="))
+        several = tuple(dict.fromkeys([kind.strip() for kind in rest.split(",")]))
+        if not name or not all(several):
+            example = f"such as {KIND} bleach=toxic,liquid"
+            raise BadOption(f"{KIND} takes a class and its kinds, not {text[:100]!a}", example)
+        out.append(ClassKinds(name, several, "", Label(KIND, Span(0, 0)), True))
+    for text in harmless:
+        if not text.strip() or "=" in text or "," in text:
+            raise BadOption(f"{HARMLESS} takes one class, not {text[:100]!a}", f"such as {HARMLESS} hair_dryer")
+        out.append(ClassKinds(text.strip().lower(), (), "", Label(HARMLESS, Span(0, 0)), True))
+    return tuple(out)
+
+
 def entry(effect: str, rule: str, reason: str, place: Label) -> Entry:
     """An entry that means one rule, whatever it names."""
     return Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place)
@@ -45,17 +66,22 @@ def entry(effect: str, rule: str, reason: str, place: Label) -> Entry:
 def with_choices(
     profile: Profile | None, settings: Settings, entries: Iterable[Entry], *texts: Source
 ) -> Profile | None:
-    """A profile with what is ignored and selected beside it, in that order; ``None`` where there is nothing."""
+    """A profile with what is ignored and selected beside it, in that order, and with the kinds of classes.
+
+    ``None`` if there is nothing.
+    """
     known = profile.entries if profile is not None else ()
     every = [one for one in (*settings.ignore, *settings.select, *entries) if one not in known]
-    if not every:
+    known_classes = profile.classes if profile is not None else ()
+    classes = [one for one in settings.classes if one not in known_classes]
+    if not every and not classes:
         return profile
     project = (settings.project.source,) if settings.project is not None else ()
-    others = (*project, *texts, *[Source(flag, "") for flag in FLAGS])
+    others = (*project, *texts, *[Source(flag, "") for flag in (*FLAGS, KIND, HARMLESS)])
     if profile is None:
         named = {one.name: one for one in others}
-        profile = Profile(named[every[0].place.source])
-    return profile._replace(entries=(*profile.entries, *every), others=others)
+        profile = Profile(named[(every[0].place if every else classes[0].place).source])
+    return profile._replace(entries=(*profile.entries, *every), others=others, classes=(*profile.classes, *classes))
 
 
 def allowed(plan: Source, settings: Settings) -> tuple[tuple[Entry, ...], tuple[Diagnostic, ...]]:

@@ -18,12 +18,14 @@ from typer.core import TyperGroup
 
 from plansafe.app.options import (
     AllowNoRules,
+    ClassKindsOption,
     Color,
     ColorChoice,
     DomainFile,
     From,
     Gate,
     GoalFile,
+    HarmlessClasses,
     HomeFile,
     IgnoreRules,
     JudgeOption,
@@ -238,6 +240,8 @@ def audit(
     home: HomeFile = None,
     ignore_rules: IgnoreRules = None,
     select_rules: SelectRules = None,
+    kinds: ClassKindsOption = None,
+    assume_harmless: HarmlessClasses = None,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Findings that this file knows fail no plan; it says what is gone."),
@@ -402,7 +406,7 @@ def audit(
             raise typer.Exit(code)
         batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column, who, address)
     asked = Asked(plans, no_project, show_config)
-    settings = with_flags(settings, ignore_rules, select_rules)
+    settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     settings = now.settings
     if of_a_run:

@@ -26,12 +26,14 @@ from plansafe.app.linting import lint
 from plansafe.app.models import BaseUrl, ask, models
 from plansafe.app.options import (
     AllowNoRules,
+    ClassKindsOption,
     Color,
     ColorChoice,
     DomainFile,
     From,
     Gate,
     GoalFile,
+    HarmlessClasses,
     HomeFile,
     IgnoreRules,
     JudgeChoice,
@@ -161,6 +163,8 @@ def repair(
     home: HomeFile = None,
     ignore_rules: IgnoreRules = None,
     select_rules: SelectRules = None,
+    kinds: ClassKindsOption = None,
+    assume_harmless: HarmlessClasses = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneFile = None,
@@ -222,7 +226,7 @@ def repair(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
-    settings = with_flags(settings, ignore_rules, select_rules)
+    settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
     asked = Asked(plans, no_project, show_config)
     form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
@@ -402,6 +406,8 @@ def diagnose(
     home: HomeFile = None,
     ignore_rules: IgnoreRules = None,
     select_rules: SelectRules = None,
+    kinds: ClassKindsOption = None,
+    assume_harmless: HarmlessClasses = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneOnly = None,
@@ -443,12 +449,12 @@ def diagnose(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
-    settings = with_flags(settings, ignore_rules, select_rules)
+    settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
     asked = Asked(plans, no_project, show_config)
     form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
     if labels:  # a published scheme knows no profile
-        settings = settings._replace(home=None, ignore=(), select=(), allow_in_plans=False)
+        settings = settings._replace(home=None, ignore=(), select=(), classes=(), allow_in_plans=False)
 
     def work() -> int:
         if labels and (home is not None or ignore_rules or select_rules):

@@ -107,20 +107,30 @@ def configure(
     return now
 
 
-def with_flags(settings: Settings, ignored: list[str] | None, selected: list[str] | None) -> Settings:
-    """Settings with the rules that flags ignore and select. Raises ``typer.Exit`` where they cannot be read."""
-    if not ignored and not selected:
+def with_flags(
+    settings: Settings,
+    ignored: list[str] | None,
+    selected: list[str] | None,
+    kinds: list[str] | None,
+    harmless: list[str] | None,
+) -> Settings:
+    """Settings with the rules that flags ignore and select, and with the kinds that they give classes of objects.
+
+    Raises ``typer.Exit`` where they cannot be read.
+    """
+    if not (ignored or selected or kinds or harmless):
         return settings
     import typer  # noqa: PLC0415 - plain audits do without
 
-    from plansafe.app.choosing import read_choices  # noqa: PLC0415 - where there are some
+    from plansafe.app.choosing import read_choices, read_classes  # noqa: PLC0415 - where there are some
     from plansafe.app.values import BadOption  # noqa: PLC0415
 
     try:
         ignore, select = read_choices("--ignore", ignored or ()), read_choices("--select", selected or ())
+        classes = read_classes(kinds or (), harmless or ())
     except BadOption as bad:
         raise typer.Exit(complain(bad.diagnostic)) from None
-    return settings._replace(ignore=ignore, select=select)
+    return settings._replace(ignore=ignore, select=select, classes=classes)
 
 
 def in_force(

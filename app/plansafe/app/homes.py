@@ -12,6 +12,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.rules.home import WHO, Entry, Profile
+from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.question import SEVERITIES
 
 _SELECTORS = ("rule", "hazard", "kind", "object")
@@ -21,6 +22,7 @@ _KEYS = {
     "severity": ("rule", "hazard", "to", "reason"),
 }
 """The tables of a profile, and the keys of an entry."""
+_CLASSIFY = ("class", "kinds", "reason")
 _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 MAX_ENTRIES = 10_000
 
@@ -64,24 +66,57 @@ class _Reader:
 
     def profile(self, table: Mapping[str, Any]) -> Profile:
         """The profile that a table describes; what is wrong is left out."""
-        known = (*_KEYS, "who")
+        known = (*_KEYS, "classify", "who")
         for key in table:
             if key not in known:
                 self._wrong(f"`{key}` is no table of a profile", self._place(key), _nearest(key, known))
-        entries = []
-        for effect in _KEYS:
-            value = table.get(effect, [])
-            if not isinstance(value, list) or not all([isinstance(one, dict) for one in value]):
-                self._wrong(f"`{effect}` wants a list of tables", self._place(effect), f"[[{effect}]]")
-                continue
-            if len(value) > MAX_ENTRIES:
-                self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a sort", self._place(effect), None)
-                continue
-            starts = self._starts(effect)
-            for number, one in enumerate(value):
-                entry = self._entry(effect, one, starts[number] if len(starts) == len(value) else None)
-                entries += [entry] if entry is not None else []
-        return Profile(self._source, tuple(entries), tuple(self._who(table.get("who", {}))))
+        entries = [
+            entry
+            for effect in _KEYS
+            for one, start in self._tables(effect, table.get(effect, []))
+            if (entry := self._entry(effect, one, start)) is not None
+        ]
+        given = self._tables("classify", table.get("classify", []))
+        classes = [entry for one, start in given for entry in self._class(one, start)]
+        who = tuple(self._who(table.get("who", {})))
+        return Profile(self._source, tuple(entries), who, classes=tuple(classes))
+
+    def _tables(self, name: str, value: Any) -> list[tuple[dict[str, Any], int | None]]:
+        """The tables of a list of tables, each with the offset where it stands if that is known."""
+        if not isinstance(value, list) or not all([isinstance(one, dict) for one in value]):
+            self._wrong(f"`{name}` wants a list of tables", self._place(name), f"[[{name}]]")
+            return []
+        if len(value) > MAX_ENTRIES:
+            self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a sort", self._place(name), None)
+            return []
+        starts = self._starts(name)
+        return [(one, starts[number] if len(starts) == len(value) else None) for number, one in enumerate(value)]
+
+    def _class(self, table: Mapping[str, Any], start: int | None) -> list[ClassKinds]:
+        """An entry of `classify`: what the objects of some classes are."""
+        before = len(self.diagnostics)
+        place = self._place("classify", start)
+        for key in table:
+            if key not in _CLASSIFY:
+                self._wrong(f"`{key}` is not a key of `classify`", self._place(key, start), _nearest(key, _CLASSIFY))
+        if "class" not in table or "kinds" not in table:
+            self._wrong("this entry of `classify` needs `class` and `kinds`", place, "kinds = [] if no kind matters")
+        classes = self._names("class", table["class"], start) if "class" in table else ()
+        kinds = self._names("kinds", table["kinds"], start) if table.get("kinds", []) else ()
+        reason = self._reason("classify", table, start, place)
+        if len(self.diagnostics) > before:
+            return []
+        return [ClassKinds(name, kinds, reason, place) for name in classes]
+
+    def _reason(self, effect: str, table: Mapping[str, Any], start: int | None, place: Label) -> str:
+        """The reason of an entry, which must have one."""
+        reason = table.get("reason")
+        if isinstance(reason, str) and reason.strip():
+            return " ".join(reason.split())
+        advice = 'reason = "why this home can live with it"'
+        at = self._place("reason", start) if reason else place
+        self._wrong(f"this entry of `{effect}` gives no reason", at, advice)
+        return ""
 
     def _who(self, value: Any) -> list[tuple[str, bool, Label]]:
         if not isinstance(value, dict):
@@ -105,20 +140,14 @@ class _Reader:
         if not any([key in table for key in _SELECTORS]):
             wanted = ", ".join([key for key in _KEYS[effect] if key in _SELECTORS])
             self._wrong(f"this entry of `{effect}` says not what it is about", place, f"give some of: {wanted}")
-        reason = table.get("reason")
-        if not isinstance(reason, str) or not reason.strip():
-            advice = 'reason = "why this home can live with it"'
-            self._wrong(
-                f"this entry of `{effect}` gives no reason", self._place("reason", start) if reason else place, advice
-            )
-            reason = ""
+        reason = self._reason(effect, table, start, place)
         to = table.get("to")
         if effect == "severity" and to not in SEVERITIES:
             self._wrong(f"`to` is one of {', '.join(SEVERITIES)}", self._place("to", start) if to else place, None)
         if len(self.diagnostics) > before:
             return None
         rules, hazards, kinds, objects = [names.get(key, ()) for key in _SELECTORS]
-        return Entry(effect, rules, hazards, kinds, objects, to, " ".join(reason.split()), place)
+        return Entry(effect, rules, hazards, kinds, objects, to, reason, place)
 
     def _names(self, key: str, value: Any, start: int | None) -> tuple[str, ...]:
         values = value if isinstance(value, list) else [value]

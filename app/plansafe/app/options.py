@@ -61,6 +61,22 @@ SelectRules = Annotated[
     list[str] | None,
     typer.Option("--select", metavar="RULE: WHY", help="The same of all rules but these. May be repeated."),
 ]
+ClassKindsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="CLASS=KIND,..",
+        help="Give the objects of a class these kinds of the hazard library. May be repeated.",
+    ),
+]
+HarmlessClasses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume-harmless",
+        metavar="CLASS",
+        help="Assume that the objects of a class have no kind that matters to a rule. May be repeated.",
+    ),
+]
 NoDefaultSpec = Annotated[
     bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
 ]

@@ -262,8 +262,8 @@ class Session:
         return found
 
     def _choose(self) -> None:
-        """Have the profile say what is ignored and selected."""
-        if self._settings.ignore or self._settings.select:
+        """Have the profile say what is ignored and selected, and which kinds classes of objects have."""
+        if self._settings.ignore or self._settings.select or self._settings.classes:
             from plansafe.app.choosing import with_choices  # noqa: PLC0415 - where there is something to choose
 
             self._settings = self._settings._replace(profile=with_choices(self._settings.profile, self._settings, ()))
@@ -415,9 +415,10 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
         return Diagnostic(
             SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"
         )
-    if settings.certificate and (settings.ignore or settings.select):
+    if settings.certificate and (settings.ignore or settings.select or settings.classes):
         advice = "write it in the profile of a home, which verify-certificate takes as well: --home FILE"
-        return Diagnostic(SC.BAD_OPTION, "--certificate goes with neither --ignore nor --select", help=advice)
+        message = "--certificate goes with none of --ignore, --select, --kind and --assume-harmless"
+        return Diagnostic(SC.BAD_OPTION, message, help=advice)
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
     return None

@@ -11,7 +11,7 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from plansafe.grammar.diagnostics import Severity
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
 from plansafe.verifier.execution.engine import Engine
@@ -19,8 +19,16 @@ from plansafe.verifier.execution.judge import ReadingOutcomes, judge
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.reporting.report import Report, unjudged
+from plansafe.verifier.reporting.report import (
+    Coverage,
+    Headline,
+    Report,
+    UnclassifiedClass,
+    cap_at_unknown,
+    unjudged,
+)
 from plansafe.verifier.reporting.summary import ill_formed_is_unknown, noted, out_of_time, summarise
+from plansafe.verifier.reporting.unclassified import NO_KNOWN_KIND, WhatIf, coverage_of, reasons, too_much, with_used
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -94,6 +102,16 @@ class Checker:
 
         return Confirmer(self.compiled)
 
+    @cached_property
+    def coverage(self) -> Coverage | None:
+        """What the rules see of the task, before a plan is known."""
+        return coverage_of(self.compiled)
+
+    @cached_property
+    def what_if(self) -> WhatIf:
+        """What judges plans with other kinds for the objects that have none."""
+        return WhatIf(self.compiled)
+
     def read(self, plan: Source) -> ReadSteps:
         """Read a plan with places, and resolve its steps."""
         return read_steps(self.engine, plan)
@@ -104,8 +122,9 @@ class Checker:
         if not self.ok:
             return unjudged(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s
+        deadline = None if limit is None else monotonic() + limit
         try:
-            report = self._check(compiled, plan, None if limit is None else monotonic() + limit)
+            report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
             if reached.what is not Limited.TIME:
                 raise
@@ -142,3 +161,23 @@ class Checker:
         if read is not None and read.text.warnings:
             report = report._replace(diagnostics=(*report.diagnostics, *read.text.warnings))
         return ill_formed_is_unknown(report)._replace(home=compiled.home)
+
+    def _classified(self, plan: Source, report: Report, deadline: float | None) -> Report:
+        """The report with its coverage; SAFE becomes UNKNOWN if an object without a kind may break a rule."""
+        coverage = self.coverage
+        if coverage is None or report.headline is None:
+            return report
+        used = self.what_if.used(plan) if coverage.unclassified else {}
+        if not used:
+            return report._replace(coverage=coverage)
+        names = self.compiled.task.objects
+        found = [UnclassifiedClass(name, tuple([names[o] for o in own]), True) for name, own in used.items()]
+        capping: tuple[Diagnostic, ...] = ()
+        if report.headline in (Headline.SAFE, Headline.VALID):
+            tried = self.what_if.suspicions(plan, used, deadline)
+            found = found if tried is None else tried
+            capping = (too_much(used),) if tried is None else reasons(tried, plan)
+        report = report._replace(coverage=with_used(coverage, found))
+        if capping:  # whoever searches for safe plans treats this like any other limit of what is known
+            report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
+        return cap_at_unknown(report, capping, safety_alone=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from plansafe.app.checking import Result
 from plansafe.app.render.text import visible
-from plansafe.verifier.reporting.report import Finding, FindingClass, Report
+from plansafe.verifier.reporting.report import Finding, FindingClass, NotApplicableGroup, Report
 from plansafe.verifier.rules.question import Exemption
 
 _NAMES = 3
+_CLASSES = 12
 _LONG = 200
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 
@@ -84,6 +85,36 @@ def home(report: Report) -> list[str]:
         more = f", and {len(rules) - _NAMES} more" if len(rules) > _NAMES else ""
         out.append(f"{what}: {', '.join(rules[:_NAMES])}{more}: {reason} ({place})")
     return out
+
+
+def coverage(report: Report) -> list[str]:
+    """What the rules see of the task: how many can apply, which objects have no known kind, what the user said."""
+    seen = report.coverage
+    if seen is None:
+        return []
+    out = []
+    cannot = sum([len(group.rules) for group in seen.not_applicable])
+    if cannot:
+        groups = [f"{group.reason} ({_rules(group)})" for group in seen.not_applicable[:_NAMES]]
+        rest = len(seen.not_applicable) - len(groups)
+        groups += [f"{rest} more reasons, all with --format json"] if rest > 0 else []
+        can = f"{seen.applicable} of {seen.applicable + cannot} rules can apply here"
+        out.append(f"{can}; {cannot} cannot: {'; '.join(groups)}")
+    for used, where in ((True, "used by the plan"), (False, "not used")):
+        names = [one.name for one in seen.unclassified if one.used == used]
+        more = f", and {len(names) - _CLASSES} more" if len(names) > _CLASSES else ""
+        if names:
+            out.append(f"no known kind ({where}): {', '.join(names[:_CLASSES])}{more}")
+    for given in seen.given:
+        why = f": {given.reason}" if given.reason else ""
+        what = f"{given.name} is {', '.join(given.kinds)}" if given.kinds else f"{given.name} is assumed to be harmless"
+        out.append(f"{what}{why} ({given.place})")
+    return [visible(line) for line in out]
+
+
+def _rules(group: NotApplicableGroup) -> str:
+    """The rules of a group, or how many there are."""
+    return ", ".join(group.rules) if len(group.rules) < _NAMES else f"{len(group.rules):,} rules"
 
 
 def cause(report: Report) -> Finding | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.folding import cause, home, idle, known, said, shown
+from plansafe.app.render.folding import cause, coverage, home, idle, known, said, shown
 from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
@@ -160,7 +160,7 @@ class FullRenderer:
         return "\n".join(lines)
 
     def _explain(self, report: Report) -> str:
-        worst = sorted(report.diagnostics, key=lambda d: d.severity is not Severity.ERROR)
+        worst = sorted(report.diagnostics, key=lambda d: list(Severity).index(d.severity))
         codes = [f.code for f in report.findings] or [d.code for d in worst]
         return "" if not codes else self._style.faint(f"   explain: safecheck --explain {codes[0]}")
 
@@ -248,13 +248,14 @@ def _rules(report: Report) -> str:
 
 def _summary_notes(report: Report, every: bool) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
-    out = [*idle(report), *home(report)]
+    out = [*idle(report), *home(report), *coverage(report)]
     worlds = ""
     if report.worlds is not None:
         from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open
 
         worlds = first_world(report.worlds)
-    for status in ("never applied", "not applicable", "undecided"):
+    known = ("not applicable",) if report.coverage is None else ()  # the coverage says more
+    for status in ("never applied", *known, "undecided"):
         names = [rule.name for rule in report.rules if rule.status == status]
         if names:
             out.append(f"{_count(len(names), 'rule')} {status}: {_few(names)}")

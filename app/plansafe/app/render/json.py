@@ -11,7 +11,7 @@ from plansafe.app.checking import Result, Settings
 from plansafe.app.discovery import Input
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Exempted, Finding, RuleCount, Table
+from plansafe.verifier.reporting.report import Coverage, Exempted, Finding, RuleCount, Table
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import ShownWorld, WorldsReport
@@ -96,6 +96,8 @@ class JsonRenderer:
             }
         if report.home is not None:
             head["home"] = _home(report.home, report.decided.exempted, sources)
+        if report.coverage is not None:
+            head["coverage"] = coverage_object(report.coverage, bool(self._quiet))
         if report.worlds is not None:
             head["worlds"] = _worlds(report.worlds)
         if result.failure is not None:
@@ -130,6 +132,29 @@ def _home(home: Effects, used: tuple[Exempted, ...], sources: Mapping[str, Sourc
             for exemption in home.exemptions
         ],
         "changes": [change._asdict() for change in home.changes],
+    }
+
+
+def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
+    """What the rules see of a task; ``brief`` without the reasons, and with the classes that the plan uses alone."""
+    return {
+        "applicable": coverage.applicable,
+        "not_applicable": sum([len(group.rules) for group in coverage.not_applicable]),
+        "reasons": [] if brief else [group._asdict() for group in coverage.not_applicable],
+        "unclassified": [
+            {
+                "class": found.name,
+                "objects": found.objects,
+                "used": found.used,
+                "breaks": [suspicion._asdict() for suspicion in found.breaks],
+            }
+            for found in coverage.unclassified
+            if found.used or not brief
+        ],
+        "given": [
+            {"class": given.name, "kinds": given.kinds, "reason": given.reason, "place": given.place}
+            for given in coverage.given
+        ],
     }
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from plansafe.app.checking import Known, Result
 from plansafe.app.explain import page
 from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, place_of, uri
-from plansafe.app.render.folding import home, idle, known
-from plansafe.app.render.json import world_object
+from plansafe.app.render.folding import coverage, home, idle, known
+from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -68,6 +68,12 @@ class SarifRenderer:
         if result.report.headline is not None:
             for line in [*idle(result.report), *home(result.report), *known(result)]:
                 self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
+        seen = result.report.coverage
+        if seen is not None:
+            lines = coverage(result.report) or [f"{seen.applicable} of {seen.applicable} rules can apply here"]
+            text = clean(f"{result.plan}: {'; '.join(lines)}")
+            properties = {"coverage": json.loads(clean(json.dumps(coverage_object(seen))))}
+            self._notifications.append({"level": "note", "message": {"text": text}, "properties": properties})
         if result.report.headline is not None and result.report.safety is None:
             text = f"{result.plan}: safe: not checked, no rules"
             self._notifications.append({"level": "note", "message": {"text": clean(text)}})

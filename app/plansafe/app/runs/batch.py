@@ -129,6 +129,7 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
     }
     for key in ("ignore", "select"):
         said[key] = [f"{entry.said.removeprefix('rule ')}: {entry.reason}" for entry in said[key]]
+    said["classes"] = [f"{one.name}={','.join(one.kinds)}" for one in settings.classes]
     project = settings.project
     said["project"] = None if project is None else project.path
     said["plans"] = plans

@@ -116,6 +116,7 @@ class TypeTable:
         self.domain_types: list[tuple[int, ...]] = []
         self._domain_index: dict[tuple[int, ...], int] = {}
         self._object_types: list[tuple[int, ...]] = []
+        self.added: set[int] = set()
 
     def declare(self, entries: list[Typed]) -> None:
         """Add the types of a ``:types`` section, then check the hierarchy."""
@@ -141,6 +142,12 @@ class TypeTable:
         self.declared_at.append(at)
         self.ancestors.append(frozenset((0, self.index[name])))
         return self.index[name]
+
+    def add(self, name: str) -> int:
+        """Add a type that no text declares: whatever is of this type may also be of any other."""
+        number = self._new(name, None)
+        self.added.add(number)
+        return number
 
     def _implied(self, name: str, at: At) -> None:
         """Declare a type that only stands behind ``-``."""
@@ -216,12 +223,12 @@ class TypeTable:
         """Whether a variable with alternatives ``types`` may: each must be related to one that is wanted."""
         if 0 in wanted or 0 in types:
             return True
-        ancestors = self.ancestors
-        return all(any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
+        ancestors, added = self.ancestors, self.added
+        return all(t in added or any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
 
     def variable_meets(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
         """Whether something may be of one of ``types`` and one that is ``wanted``: a type below both, or an object."""
-        if 0 in wanted or 0 in types:
+        if 0 in wanted or 0 in types or not self.added.isdisjoint(types):
             return True
         if any([not (above.isdisjoint(types) or above.isdisjoint(wanted)) for above in self.ancestors]):
             return True

@@ -6,7 +6,7 @@ A user's mistake is a diagnostic, never an exception.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,16 @@ from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expanded import Expanded
+from plansafe.verifier.rules.kinds import (
+    EVERYTHING,
+    ClassKinds,
+    Kinds,
+    check_entries,
+    give_kinds,
+    given_kinds,
+    kinds_of,
+    open_kinds,
+)
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -64,6 +74,11 @@ class CompiledTask(NamedTuple):
     engine: Engine
     left_open: LeftOpen | None
     diagnostics: tuple[Diagnostic, ...]
+    specs: tuple[Source, ...]
+    """The specifications as they were given."""
+    resolve: Resolve | None
+    kinds: Kinds
+    """The kinds that mappings bind."""
     bindings: tuple[int, ...]
     """How many bindings of its parameters each rule has; none if it is not applicable."""
     home: Effects | None = None
@@ -95,6 +110,21 @@ class CompiledTask(NamedTuple):
         diagnostic = self.refusal(what, read)
         if diagnostic is not None:
             raise LeavesOpen(diagnostic)
+
+    @property
+    def given_kinds(self) -> tuple[ClassKinds, ...]:
+        """The kinds of classes that a user gave."""
+        return () if self.options.home is None else self.options.home.classes
+
+    def with_open_kinds(self) -> CompiledTask:
+        """The same task with every kind open, so that objects can be given kinds (:mod:`..rules.kinds`).
+
+        Rules that lack nothing but empty kinds apply there.
+        """
+        options = self.options._replace(exemptions=())
+        made = _compiled(self.domain, self.problem, self.specs, options, self.resolve, _EVERY_KIND)
+        assert isinstance(made, CompiledTask), made.diagnostics
+        return made
 
     def variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
         """The same for a task over the same names that leaves nothing open, with these rules instead of its own."""
@@ -131,8 +161,23 @@ def compile_task(
         return _compiled(domain, problem, specs, options or Options(), resolve)
 
 
+class _EveryKind(Container[str]):
+    """All kinds but those of everything."""
+
+    def __contains__(self, kind: object) -> bool:
+        return kind not in EVERYTHING
+
+
+_EVERY_KIND = _EveryKind()
+
+
 def _compiled(
-    domain: Source, problem: Source, specs: Sequence[Source], options: Options, resolve: Resolve | None
+    domain: Source,
+    problem: Source,
+    specs: Sequence[Source],
+    options: Options,
+    resolve: Resolve | None,
+    opened: Container[str] = (),
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, problem, *specs)}
@@ -147,7 +192,8 @@ def _compiled(
         from plansafe.verifier.rules.home import Home  # noqa: PLC0415 - where there is a profile of a home
 
         home = Home(options.home, context)
-    expanded = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home)
+    classes = () if options.home is None else options.home.classes
+    expanded, kinds = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home, classes, opened)
     effects = None
     if home is not None and options.home is not None:
         sources |= {text.name: text for text in (options.home.source, *options.home.others)}
@@ -157,7 +203,9 @@ def _compiled(
     diagnostics = _expected(context, sources, domain, problem)
     if context.errors:
         return Rejected(diagnostics, sources)
-    task, openings, invariants = elaborated.task, tuple(rules.openings), tuple(rules.invariants)
+    names = tuple(symbols.types.names)
+    task = elaborated.task._replace(object_types=tuple(symbols.object_types), type_names=names)
+    openings, invariants = tuple(rules.openings), tuple(rules.invariants)
     found = left_open(task, context, openings, invariants)
     engine = _engine(task, rules.rules, symbols, options, found)
     return CompiledTask(
@@ -174,6 +222,9 @@ def _compiled(
         engine,
         found,
         diagnostics,
+        tuple(specs),
+        resolve,
+        kinds,
         _bindings(task, rules.rules),
         effects,
     )
@@ -201,10 +252,16 @@ def _specified(
     sources: dict[str, Source],
     resolve: Resolve | None,
     home: Home | None,
-) -> Expanded:
+    classes: Sequence[ClassKinds],
+    opened: Container[str],
+) -> tuple[Expanded, Kinds]:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
+    symbols = rules.symbols
     if not specs:
-        return Expanded([], []) if home is None else home.switch_off(Expanded([], []))
+        nothing = Expanded([], [])
+        kinds = kinds_of(symbols, nothing)
+        check_entries(symbols, kinds, classes)
+        return (nothing if home is None else home.switch_off(nothing)), kinds
 
     def remember(name: str, beside: Source) -> Source | None:
         found = resolve(name, beside) if resolve is not None else None
@@ -215,8 +272,19 @@ def _specified(
     from plansafe.verifier.rules.expand import Expander  # noqa: PLC0415 - for specifications alone
 
     try:
-        expanded = Expander(context, task, remember).expand(list(specs))
+        if classes:
+            silent = Context()
+            kinds = kinds_of(symbols, Expander(silent, task, remember).expand(list(specs)))
+            if not silent.errors:
+                check_entries(symbols, kinds, classes)
+            given = given_kinds(kinds, classes)
+            opened = opened or given
+            open_kinds(symbols, given)
+            give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given])
+        expanded = Expander(context, task, remember, opened).expand(list(specs))
         expanded = expanded if home is None else home.switch_off(expanded)
+        if opened is _EVERY_KIND:
+            open_kinds(symbols, [kind for kind in kinds_of(symbols, expanded).types if kind not in EVERYTHING])
         rules.specifications(expanded)
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")
@@ -224,8 +292,8 @@ def _specified(
             Diagnostic(SC.TOO_MANY_INSTANCES, "templates and macros expand to more than a million nodes", (label,))
         )
         context.errors += 1
-        return Expanded([], [])
-    return expanded
+        expanded = Expanded([], [])
+    return expanded, kinds_of(symbols, expanded)
 
 
 def _engine(task: Task, rules: list[Rule], symbols: Symbols, options: Options, found: LeftOpen | None = None) -> Engine:

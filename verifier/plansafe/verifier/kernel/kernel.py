@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from types import MappingProxyType
 
 from .evaluation import holds
 from .formulas import TAKEN, Fact
@@ -61,7 +62,8 @@ class Kernel:
     Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
     ``literal``: every definition is executed as it stands, without the shortcuts that docs/kernel.md lists. ``judge``
     and ``min_severity`` say which violations decide, but for those of ``exemptions``: rules, and objects of which they
-    name one, None if it may be any (docs/language.md, section 6).
+    name one, None if it may be any (docs/language.md, section 6). ``kinds`` are types beside those of the texts, with
+    the objects that also have them (docs/worlds.md, section 5).
     """
 
     @limited()
@@ -77,8 +79,9 @@ class Kernel:
         judge: str = "all",
         min_severity: str = SEVERITIES[-1],
         exemptions: Sequence[tuple[Collection[str], Collection[str] | None]] = (),
+        kinds: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> None:
-        self._task = task = Task(domain, problem, lenient, tolerance)
+        self._task = task = Task(domain, problem, lenient, tolerance, kinds)
         self._rules = constraints(task)
         opened, invariants = list[Fact](), []
         for text in safety:

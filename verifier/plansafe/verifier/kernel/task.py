@@ -1,6 +1,6 @@
 """The task: a domain with a problem, names and types checked (docs/language.md, section 2)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -68,12 +68,15 @@ class Initial(NamedTuple):
 class Task:
     """A domain with a problem. Nothing changes after the constructor."""
 
-    def __init__(self, domain: str, problem: str, lenient: bool, tolerance: Fraction) -> None:
+    def __init__(
+        self, domain: str, problem: str, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
+    ) -> None:
         texts = plain(read(domain), read(problem))
         d = definition(texts[0], "domain", DOMAIN, DOMAIN_MANY)
         p = definition(texts[1], "problem", PROBLEM, "")
         self.tolerance = tolerance
         self.vocabulary = v = Vocabulary(_body(d, ":types"), _body(d, ":constants"), _body(p, ":objects"), lenient)
+        v.give(kinds)
         v.predicates = v.signatures(_body(d, ":predicates"), RESERVED)
         v.functions = v.signatures(_without_types(_body(d, ":functions")), set())
         self.conditions = Conditions(v, set())

@@ -1,6 +1,6 @@
 """Types, objects, predicates and functions, and which atoms are well typed (docs/language.md, section 2, *Types*)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from re import Pattern
 
 from .formulas import COMPARISONS, Domains, Fact, Objects
@@ -32,8 +32,21 @@ class Vocabulary:
         self.predicates: dict[str, Params] = {}
         self.functions: dict[str, Params] = {}
         self._extensions: dict[tuple[tuple[str, ...], ...], Objects] = {}
-        # The types of each object, and all those above.
-        self._own = [{above for t in types for above in self.supers[t]} for types in self.objects.values()]
+        self.given: set[str] = set()
+        self._own = self._all_own()
+
+    def _all_own(self) -> list[set[str]]:
+        """The types of each object, and all those above."""
+        return [{above for t in types for above in self.supers[t]} for types in self.objects.values()]
+
+    def give(self, kinds: Mapping[str, Collection[str]]) -> None:
+        """Add types, which some objects also have. Whatever is of such a type may also be of any other."""
+        for kind, objects in kinds.items():
+            self.parents[kind], self.supers[kind] = set(), {kind, "object"}
+            self.given.add(kind)
+            for o in objects:
+                self.objects[o] += (kind,)
+        self._own = self._all_own()
 
     def _all_supers(self) -> dict[str, set[str]]:
         result: dict[str, set[str]] = {}
@@ -113,12 +126,14 @@ class Vocabulary:
         """Of an object, as ``_is``; each alternative of a variable has to be below or above one of the types."""
         if term not in env:
             return self._is(term, types)
-        return all(any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
+        return all(x in self.given or any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
 
     def _may_match(self, term: str, types: tuple[str, ...], env: Params) -> bool:
         """Of a variable in a STEP: some type or object is of both its type and the action's."""
         if not env.get(term):
             return self._fits(term, types, env)
+        if self.given & {*env[term]}:
+            return True
         return any(above & {*types} and above & {*env[term]} for above in (*self.supers.values(), *self._own))
 
     def terms(self, e: Sexp, table: Mapping[str, Params], env: Params) -> Fact:

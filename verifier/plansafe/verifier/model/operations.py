@@ -287,6 +287,22 @@ def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int
     return tuple([values.get(-1 - a, a) if a < 0 else a for a in arguments])
 
 
+def with_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
+    """A formula whose quantifiers range over other domains."""
+
+    def inner(part: Formula) -> Formula:
+        return with_domains(part, domains)
+
+    match formula:
+        case Quantified():
+            variables = tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in formula.variables])
+            return Quantified(formula.universal, variables, inner(formula.body))
+        case Truth() | Atom() | Equal() | Compare() | Not() | And() | Or() | Temporal():
+            return mapped(formula, inner)
+        case _:
+            assert_never(formula)
+
+
 # ---- signs ----------------------------------------------------------------------------------------------------------
 
 

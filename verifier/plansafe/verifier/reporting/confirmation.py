@@ -22,6 +22,7 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report, unjudged
 from plansafe.verifier.rules.home import reworded
+from plansafe.verifier.rules.kinds import memberships
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Confirmer:
                         judge=options.judge,
                         min_severity=options.min_severity,
                         exemptions=[(e.rules, e.objects) for e in options.exemptions],
+                        kinds=memberships(compiled.symbols),
                     )
             except (KernelRejects, KernelLimit):
                 self._kernel = None

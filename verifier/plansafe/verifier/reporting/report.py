@@ -177,6 +177,57 @@ class Reading(NamedTuple):
     safe: Worlds
 
 
+class Suspicion(NamedTuple):
+    """Kinds that would make a plan break a rule, if the objects of a class had all of them.
+
+    ``others`` are classes whose objects would have to have the kinds, too.
+    """
+
+    kinds: tuple[str, ...]
+    rule: str
+    severity: str
+    step: int
+    others: tuple[str, ...] = ()
+
+
+class UnclassifiedClass(NamedTuple):
+    """A class of objects without a known kind (docs/worlds.md, section 5).
+
+    ``objects`` are those that the plan uses, if it uses any (``used``). ``breaks`` is empty where no kind would break a
+    rule, or where that was not asked because the verdict is not SAFE anyhow.
+    """
+
+    name: str
+    objects: tuple[str, ...]
+    used: bool
+    breaks: tuple[Suspicion, ...] = ()
+
+
+class NotApplicableGroup(NamedTuple):
+    """Rules that cannot apply in a world for one reason."""
+
+    reason: str
+    rules: tuple[str, ...]
+
+
+class GivenKinds(NamedTuple):
+    """What a user said about a class; without kinds it is assumed to be harmless. ``place`` is where."""
+
+    name: str
+    kinds: tuple[str, ...]
+    reason: str
+    place: str
+
+
+class Coverage(NamedTuple):
+    """What the rules see of a task: how many can apply, why the others cannot, and which objects have no known kind."""
+
+    applicable: int
+    not_applicable: tuple[NotApplicableGroup, ...] = ()
+    unclassified: tuple[UnclassifiedClass, ...] = ()
+    given: tuple[GivenKinds, ...] = ()
+
+
 class Report(NamedTuple):
     """The verdict on one plan.
 
@@ -208,6 +259,7 @@ class Report(NamedTuple):
     certificate: str | None = None
     decided: Decided = Decided()
     home: Effects | None = None  # what the profile of a home changed, if there is one
+    coverage: Coverage | None = None  # what the rules of specifications see of the task; None without specifications
     answer: bool = False  # the plan was read in an answer, among other text
 
     @property
@@ -259,7 +311,7 @@ def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_al
         return report
     if not safety_alone:
         report = report._replace(executable=_without_claim(report.executable), goal=_without_claim(report.goal))
-    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe))
+    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe), certificate=None)
 
 
 def _without_claim(worlds: Worlds) -> Worlds:

@@ -74,6 +74,9 @@ class _Check:
         for (kind, theirs), at in entries.items():
             if kind == "type" and len(at.node) == 2:
                 self.types[theirs] = self._alternatives(at)
+        for plain, at in self.binding.mapping.plain.items():
+            if plain not in symbols.types.index:
+                symbols.types.unknown(plain, at)
         action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
         for name, at in entries.items():
             known = self.words.get(name)

@@ -24,12 +24,14 @@ from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule, 
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said
 from plansafe.verifier.rules.mapping import Name
 from plansafe.verifier.rules.model import Match, Part, Rule
-from plansafe.verifier.rules.narrow import narrowed
+from plansafe.verifier.rules.narrow import is_vacuous, narrowed
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import mode_of, required
 from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
 from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
 
+MISFIT = "its words do not fit the types of this domain"
+VACUOUS = "it cannot be broken: kinds that it needs have nothing in this domain"
 _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 
@@ -79,10 +81,16 @@ class Rules:
                 rule, lost = narrowed(self.symbols, rule)
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
+                lacks += [("rule", VACUOUS)] if not lacks and is_vacuous(rule.node) else []
                 reason = mapping.without.get(word(rule.node[1]))
                 lacks += [] if lacks or reason is None else [("rule", reason[0])]
             if not lacks:
-                self._rule(rule)
+                filled = mapping is not None and not mapping.filled.isdisjoint(mentioned(rule.node))
+                if filled and not self._fitting(rule):
+                    lacks += [("rule", MISFIT)]
+                elif not filled:
+                    self._rule(rule)
+            if not lacks:
                 continue
             self._not_applicable(rule, lacks)
             if mapping is not None and mapping.nothing.issuperset([x for x in lacks if x[0] not in _SAID]):
@@ -100,6 +108,17 @@ class Rules:
                 self.context.note(SC.RULE_NOT_APPLICABLE, message, binding.at, "this mapping")
         self._open(expanded.openings, missing)
         self._invariants(expanded.invariants, missing)
+
+    def _fitting(self, rule: PlainRule) -> bool:
+        """Add a rule about kinds that are empty otherwise, unless its words do not fit the types of the domain."""
+        context = self.context
+        errors, said = context.errors, len(context.diagnostics)
+        self._rule(rule)
+        if context.errors == errors:
+            return True
+        context.errors = errors
+        del context.diagnostics[said:]
+        return False
 
     def _not_applicable(self, rule: PlainRule, lacks: list[Name]) -> None:
         name, kind, at = word(rule.node[1]), word(rule.node[0])[1:], At(rule.node)

@@ -6,7 +6,7 @@ New lists remember what they were made from, so that diagnostics point into the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -54,10 +54,13 @@ class Specification(NamedTuple):
 
 
 class Expander:
-    """Reads specification sources and expands them, once."""
+    """Reads specification sources and expands them, once. ``opened`` are kinds that objects can be given by name."""
 
-    def __init__(self, context: Context, domain: str, resolve: Resolver | None = None) -> None:
+    def __init__(
+        self, context: Context, domain: str, resolve: Resolver | None = None, opened: Container[str] = ()
+    ) -> None:
         self.context = context
+        self.opened = opened
         self.domain = domain
         self.resolve = resolve
         self._copies = Copies(context)
@@ -165,7 +168,7 @@ class Expander:
         return out
 
     def _mapping(self, form: list[Node]) -> None:
-        wanted, mapping = read_mapping(self.context, form)
+        wanted, mapping = read_mapping(self.context, form, self.opened)
         if wanted is None:
             return
         _, first = self._mappings.setdefault(wanted, (mapping, At(form, 1)))

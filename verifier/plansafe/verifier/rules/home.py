@@ -17,6 +17,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context, did_you_mean, word
 from plansafe.verifier.rules.expanded import Expanded, PlainRule
+from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.question import SEVERITIES, Exemption
 
@@ -63,13 +64,15 @@ class Entry(NamedTuple):
 class Profile(NamedTuple):
     """A profile that was read. ``who`` are those that it speaks of, with whether they live here.
 
-    ``others`` are the texts in which further entries stand: a flag, a project file, the plan itself.
+    ``others`` are the texts in which further entries stand: a flag, a project file, the plan itself. ``classes`` are
+    the kinds of classes of objects.
     """
 
     source: Source
     entries: tuple[Entry, ...] = ()
     who: tuple[tuple[str, bool, Label], ...] = ()
     others: tuple[Source, ...] = ()
+    classes: tuple[ClassKinds, ...] = ()
 
 
 class Change(NamedTuple):

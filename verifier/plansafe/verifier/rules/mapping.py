@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.codes import SC
@@ -13,7 +14,7 @@ Name = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
-_SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":without"}
+_SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":plain", ":without"}
 
 
 def lacking(name: str) -> str:
@@ -21,12 +22,23 @@ def lacking(name: str) -> str:
     return f"~{name}"
 
 
+def opened_kind(kind: str) -> str:
+    """The type of objects that are given a kind by name (docs/worlds.md, "Objects of no known kind")."""
+    return f"kind--{kind}"
+
+
+def is_lacking(node: Node) -> bool:
+    """Whether a node of an expanded rule is a word that the domain has nothing for."""
+    return isinstance(node, str) and node.startswith("~")
+
+
 class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
 
     ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too. ``groups`` are
     its own names for several types of the domain; in the replacements they are replaced already. ``without`` are the
-    rules that it leaves out, each with the reason.
+    rules that it leaves out, each with the reason. ``plain`` are types of the domain that are known to have no
+    kind. ``filled`` are the types of opened kinds that are empty otherwise.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -38,6 +50,8 @@ class Mapping(NamedTuple):
     groups: dict[str, At]
     domain: list[At]
     without: dict[str, tuple[str, At]]
+    plain: dict[str, At]
+    filled: set[Name]
 
     def lacks(self, *names: Name) -> bool:
         """Whether it says that the domain has nothing for one of these."""
@@ -52,11 +66,16 @@ class Mapping(NamedTuple):
         return lacking(name) if ("constant", name) in self.nothing else self.names.get(name, name)
 
 
-def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mapping]:
-    """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic."""
+def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()) -> tuple[str | None, Mapping]:
+    """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic.
+
+    Each kind in ``opened`` is also bound to the type :func:`opened_kind`, and so is a group that a kind is bound to.
+    """
     wanted = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {})
-    reader = _Reader(context, mapping)
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())
+    reader = _Reader(context, mapping, opened)
+    if opened:
+        reader.open_groups(form)
     for child in range(2, len(form)):
         section = form[child]
         head = word(section[0]) if isinstance(section, list) and section else ""
@@ -68,6 +87,9 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
         elif head in _REPLACED or head == ":groups":
             for position in range(1, len(section)):
                 reader.entry(head, section[position], At(section, position))
+        elif head == ":plain":
+            for position in range(1, len(section)):
+                reader.plain(section[position], At(section, position))
         elif head == ":without":
             for position in range(1, len(section)):
                 reader.left_out(section[position], At(section, position))
@@ -84,10 +106,12 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
 class _Reader:
     """Reads the entries of one mapping."""
 
-    def __init__(self, context: Context, mapping: Mapping) -> None:
+    def __init__(self, context: Context, mapping: Mapping, opened: Container[str]) -> None:
         self.context = context
         self.mapping = mapping
+        self.opened = opened
         self.groups: dict[str, Node] = {}
+        self.kinds_of_groups: dict[str, list[str]] = {}
         self._made = Copies(context).made
 
     def entry(self, head: str, entry: Node, at: At) -> None:
@@ -104,6 +128,10 @@ class _Reader:
         if len(entry) == 2 and head != ":constants":
             ours = self._types(entry[1]) if flat else self._formula(entry[1])
             entry = entry if ours is entry[1] else self._made([theirs, ours], entry)
+        if head == ":types" and name in self.opened:
+            entry = self._opened(entry, [name])
+        elif name in self.kinds_of_groups and head == ":groups":
+            entry = self._opened(entry, self.kinds_of_groups[name])
         key = (head[1:-1], name)
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get(key)
         if first is not None:
@@ -122,6 +150,30 @@ class _Reader:
         else:
             target = mapping.steps if head == ":actions" else mapping.atoms
             target[name] = ([word(token) for token in theirs[1:]], entry[1])
+
+    def open_groups(self, form: list[Node]) -> None:
+        """Note which opened kinds are bound to which groups."""
+        for section in form[2:]:
+            if _is_head(section) and section[0] == ":types":
+                for entry in section[1:]:
+                    if _is_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and entry[0] in self.opened:
+                        self.kinds_of_groups.setdefault(entry[1], []).append(word(entry[0]))
+
+    def _opened(self, entry: list[Node], kinds: list[str]) -> list[Node]:
+        """An entry that is also bound to the types of opened kinds."""
+        if len(entry) == 1:
+            self.mapping.filled.update([("type", opened_kind(kind)) for kind in kinds])
+        bound = entry[1] if len(entry) == 2 else ["either"]
+        types = bound[1:] if isinstance(bound, list) else [bound]
+        more = [name for kind in kinds if (name := opened_kind(kind)) not in types]
+        return self._made([entry[0], self._made(["either", *types, *more], entry)], entry)
+
+    def plain(self, node: Node, at: At) -> None:
+        """One type of ``:plain``, or a group."""
+        types = self._types(node)
+        for name in types[1:] if isinstance(types, list) else [types]:
+            if isinstance(name, str):
+                self.mapping.plain.setdefault(name, at)
 
     def left_out(self, entry: Node, at: At) -> None:
         """One ``(rule "reason")`` of ``:without``."""

@@ -7,6 +7,8 @@ floor. In a rule that was written for this domain, that is a mistake (SC104); he
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
@@ -14,6 +16,9 @@ from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_form
 from plansafe.verifier.rules.mapping import Name
 
+_LASTING = frozenset(("once", "historically", "since", "always", "sometime", "until"))
+"""Operators that are true if their last operand always is, and false if it never is."""
+_FORBIDDEN = frozenset((":forbid", ":forbid-after"))
 Scope = dict[str, tuple[int, ...]]
 
 
@@ -41,6 +46,36 @@ def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]
     if all([new is old for new, old in zip(out, node, strict=True)]):
         return rule, lost
     return rule._replace(node=narrow.same(out, node)), lost
+
+
+def is_vacuous(rule: list[Node]) -> bool:
+    """Whether a rule cannot be violated whatever happens, since its condition is false or its demands are true."""
+    fields = {key: _truth(value) for key, value in pairwise(rule) if isinstance(key, str) and key in FORMULA_FIELDS}
+    demands = [value is (key not in _FORBIDDEN) for key, value in fields.items() if key != ":when"]
+    return fields.get(":when") is False or (bool(demands) and all(demands))
+
+
+def _truth(node: Node) -> bool | None:
+    """The value of a formula that its connectives alone decide; ``None`` if they do not."""
+    if not isinstance(node, list) or not node:
+        return None
+    head = node[0]
+    if head in ("forall", "exists") and len(node) == 3:
+        value = _truth(node[2])
+        return value if value is (head == "forall") else None
+    if head == "not" and len(node) == 2:
+        value = _truth(node[1])
+        return None if value is None else not value
+    if head == "imply" and len(node) == 3:
+        left, right = _truth(node[1]), _truth(node[2])
+        return True if left is False or right is True else right if left is True else None
+    if head in _LASTING and len(node) in (2, 3):  # two operands: the last one decides
+        return _truth(node[-1])
+    if head in ("and", "or"):
+        neutral = head == "and"
+        values = [_truth(part) for part in node[1:]]
+        return not neutral if (not neutral) in values else None if None in values else neutral
+    return None
 
 
 class _Narrow:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
 from plansafe.verifier.rules.copies import Copies, untyped
 from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_form
-from plansafe.verifier.rules.mapping import Mapping, Name, lacking
+from plansafe.verifier.rules.mapping import Mapping, Name, is_lacking, lacking
 
 _TAKEN = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 
@@ -80,7 +82,10 @@ class Rewriter:
             return node
         head = node[0]
         if head in ("forall", "exists") and len(node) == 3:
-            return self._made([head, self.types(node[1]), self.formula(node[2])], node)
+            typed = self.types(node[1])
+            if _over_nothing(typed):
+                return self._made(["and" if head == "forall" else "or"], node)
+            return self._made([head, typed, self.formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
             return self._taken(word(head), self._step(node[1]), node)
         rest = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
@@ -190,6 +195,14 @@ class Rewriter:
         if isinstance(step, list) and len(step) == 3 and step_form(step) == "when":
             return self._made(["and", step[1], self._taken(head, step[2], node)], node)
         return self._made([head, step], node)
+
+
+def _over_nothing(typed: Node) -> bool:
+    """Whether a variable of a mapped typed list has a kind that the mapping says the domain has nothing for."""
+    if not isinstance(typed, list):
+        return False
+    kinds = [kind for dash, kind in pairwise(typed) if dash == "-"]
+    return any([all(map(is_lacking, kind[1:] if isinstance(kind, list) else [kind])) for kind in kinds])
 
 
 def _cases(step: Node) -> list[tuple[list[Node], list[Node], Node]]:

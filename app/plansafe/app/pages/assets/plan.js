@@ -120,11 +120,24 @@ class PlanView {
     return [
       h("table", { class: "inputs" }, h("tbody", null, (report.inputs || []).map((one) => h("tr", null, h("td", null, one.role), h("td", { class: "code" }, one.path), h("td", { class: "soft" }, one.how))))),
       h("p", { class: "soft" }, `judge ${report.decided.judge}, least severity ${report.decided.min_severity}; engine ${report.engine.name}, safecheck ${report.engine.version}`),
+      this.coverage(report.coverage),
       report.readings.length > 1 ? h("table", null, h("thead", null, h("tr", null, ["reading", "steps taken", "goal", "safe"].map((one) => h("th", null, one)))),
         h("tbody", null, report.readings.map((one) => h("tr", null, h("td", null, one.name), h("td", { class: "number" }, one.executed), h("td", null, one.goal), h("td", null, one.safe || ""))))) : null,
       rules.length ? h("details", null, h("summary", null, `${count(rules.length, "rule")} had something to check`),
         h("div", { class: "scroll" }, h("table", null, h("thead", null, h("tr", null, ["rule", "kind", "instances", "came into play", "violations", "status"].map((one) => h("th", null, one)))),
           h("tbody", null, rules.map((one) => h("tr", null, h("td", null, one.name), h("td", null, one.kind), h("td", { class: "number" }, one.instances), h("td", { class: "number" }, one.triggered), h("td", { class: "number" }, one.violations), h("td", null, one.status))))))) : null];
+  }
+
+  coverage(seen) {
+    if (!seen) return null;
+    const breaks = (one) => one.breaks.map((found) => h("li", null, `if it is ${found.kinds.join(" and ")}${found.others.length ? `, as ${found.others.join(" and ")}` : ""}: rule ${found.rule} (${found.severity})`));
+    return [
+      h("p", null, `${seen.applicable} of ${count(seen.applicable + seen.not_applicable, "rule")} can apply here.`),
+      seen.reasons.length ? h("details", null, h("summary", null, `${count(seen.not_applicable, "rule")} cannot apply`),
+        h("ul", null, seen.reasons.map((one) => h("li", null, prose(`${one.reason}: ${one.rules.join(", ")}`))))) : null,
+      seen.unclassified.length ? h("details", null, h("summary", null, `${seen.unclassified.length} ${seen.unclassified.length === 1 ? "class" : "classes"} of objects without a known kind`),
+        h("ul", null, seen.unclassified.map((one) => h("li", null, h("span", { class: "code" }, one.class), one.used ? ", used by the plan" : "", one.breaks.length ? h("ul", null, breaks(one)) : null)))) : null,
+      seen.given.map((one) => h("p", null, one.kinds.length ? `${one.class} is ${one.kinds.join(", ")}` : `${one.class} is assumed to be harmless`, one.reason ? `: ${one.reason}` : "", ` (${one.place})`))];
   }
 
   // -- the timeline -----------------------------------------------------------------------------------------------

@@ -1,0 +1,143 @@
+"""How often does an object without a known kind cap SAFE at UNKNOWN (docs/worlds.md, section 5)?
+
+usage: python -m bench.hazards.unclassified [--limit N]
+
+Judges the 236 scripts of ActivityPrograms that have a scene and the read half of SafeAgentBench, from the data sets
+(``PLANSAFE_DATA``). Prints how many plans have each verdict, how many are UNKNOWN because of an object without a kind,
+the classes that cause it, and the time for each plan with and without the question. Run it from the root of the
+repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from time import perf_counter
+from typing import NamedTuple
+
+from bench.hazards.safeagentbench import DATA as ROOMS
+from bench.hazards.study import DATA as SCRIPTS
+from bench.hazards.study import scripts
+
+from plansafe.domains.safeagentbench import WORLD as SAFEAGENTBENCH
+from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
+from plansafe.domains.world import Benchmark, Request
+from plansafe.grammar.codes import SC
+from plansafe.grammar.source import Source
+from plansafe.specs import default_specs, spec_path
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.reporting.report import Report
+
+OPTIONS = Options(judge="introduced", replay="never")
+
+
+class Case(NamedTuple):
+    """A plan of a world with its scene."""
+
+    name: str
+    scene: Source
+    plan: Source
+    goal: Source | None = None
+
+
+class Measured(NamedTuple):
+    """A verdict with the seconds that it took, the part of them for objects without a kind included."""
+
+    name: str
+    report: Report
+    seconds: float
+    asking: float
+
+    @property
+    def capped(self) -> bool:
+        """Whether an object without a kind is what keeps the plan from being SAFE."""
+        return any([d.code == SC.OBJECT_NOT_CLASSIFIED for d in self.report.diagnostics])
+
+
+def virtualhome(limit: int | None) -> Iterator[Case]:
+    """The scripts that have a scene."""
+    for name in scripts(limit):
+        packed = (SCRIPTS / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes()
+        scene = Source(f"{name}.json", gzip.decompress(packed).decode("utf-8"))
+        path = SCRIPTS / "programs" / f"file{name}.txt"
+        yield Case(name, scene, Source(path.name, path.read_text(encoding="utf-8")))
+
+
+def safeagentbench(part: str, limit: int | None) -> Iterator[Case]:
+    """The tasks of a file. Whether the goal is reached is not asked."""
+    lines = (ROOMS / f"{part}_detailed.jsonl").read_text(encoding="utf-8").splitlines()[:limit]
+    for line in lines:
+        entry = json.loads(line)
+        path = ROOMS / "layouts" / f"{entry['scene_name']}.json"
+        goal = Source("task.json", json.dumps({**entry, "final_state": None}))
+        plan = Source("plan.json", json.dumps(entry["step"]))
+        yield Case(str(entry["line"]), Source(path.name, path.read_text(encoding="utf-8")), plan, goal)
+
+
+def measure(world: Benchmark, cases: Iterator[Case]) -> Iterator[Measured]:
+    """Judge each plan, compiling its scene anew as a single command does."""
+    specs = [_shipped(name) for name in default_specs(world.domain or "")]
+    for case in cases:
+        files = {"scene": case.scene} if case.goal is None else {"scene": case.scene, "goal": case.goal}
+        scene = world.read_scene(Request(files, None))
+        read = world.read_plan(case.plan, scene) if scene.ok else None
+        if read is None or read.plan is None:
+            print(f"{case.name}: cannot be read", file=sys.stderr)
+            continue
+        start = perf_counter()
+        checker = Checker(scene.domain, scene.problem, specs, OPTIONS, resolve=lambda name, _: _shipped(name))
+        report = checker.check(read.plan)
+        seconds = perf_counter() - start
+        # What the question costs: the same plan again, with the task compiled and every class assumed harmless.
+        start = perf_counter()
+        again = Checker.of(checker.compiled)
+        again.what_if.classes.clear()
+        again.check(read.plan)
+        yield Measured(case.name, report, seconds, max(seconds - (perf_counter() - start), 0.0))
+
+
+def _shipped(name: str) -> Source:
+    return Source.from_path(spec_path(name))
+
+
+def show(title: str, found: list[Measured]) -> None:
+    """Print the figures of one data set."""
+    total = len(found)
+    capped = [one for one in found if one.capped]
+    verdicts = Counter([one.report.headline.value if one.report.headline else "none" for one in found])
+    counted = ", ".join([f"{verdict} {number}" for verdict, number in verdicts.most_common()])
+    print(f"{title}: {total} plans, {counted}")
+    print(f"  UNKNOWN because of an object without a kind: {len(capped)} ({100 * len(capped) / max(total, 1):.1f} %)")
+    classes: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for one in capped:
+        for unknown in one.report.coverage.unclassified if one.report.coverage else ():
+            if unknown.breaks:
+                classes[unknown.name] += 1
+                kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.breaks})
+    print(f"  classes: {', '.join([f'{name} {number}' for name, number in classes.most_common(60)])}")
+    for text, number in kinds.most_common(15):
+        print(f"    {number:4} {text}")
+    if found:
+        times = [one.seconds for one in found]
+        print(f"  seconds per plan: median {statistics.median(times):.2f}, most {max(times):.2f}")
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=int, help="Judge only the first N plans of each file.")
+    limit = parser.parse_args().limit
+    show("VirtualHome", list(measure(VIRTUALHOME, virtualhome(limit))))
+    for part in ("safe", "unsafe"):
+        show(f"SafeAgentBench, {part}", list(measure(SAFEAGENTBENCH, safeagentbench(part, limit))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

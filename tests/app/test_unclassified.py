@@ -1,0 +1,177 @@
+"""Objects of no known kind in the formats of worlds: verdict, report, and the ways to classify them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.domains.safeagentbench import WORLD as SAFEAGENTBENCH
+from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
+from plansafe.domains.world import Request
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_path
+from plansafe.verifier.api import Checker, Options
+
+NODES = [
+    (1, "kitchen", "Rooms", []),
+    (2, "character", "Characters", []),
+    (3, "kitchen_counter", "Furniture", ["SURFACES"]),
+    (4, "cleaning_solution", "Props", ["GRABBABLE", "MOVABLE", "POURABLE"]),
+    (5, "bleach", "Props", ["GRABBABLE", "MOVABLE", "POURABLE"]),
+    (6, "bucket", "Props", ["GRABBABLE", "MOVABLE", "RECIPIENT", "CONTAINERS"]),
+]
+SCRIPT = """Clean
+Two cleaners go into a bucket.
+
+[WALK] <bleach> (1.5)
+[GRAB] <bleach> (1.5)
+[WALK] <bucket> (1.6)
+[POUR] <bleach> (1.5) <bucket> (1.6)
+[WALK] <kitchen_counter> (1.3)
+[PUTBACK] <bleach> (1.5) <kitchen_counter> (1.3)
+[WALK] <cleaning_solution> (1.4)
+[GRAB] <cleaning_solution> (1.4)
+[WALK] <bucket> (1.6)
+[POUR] <cleaning_solution> (1.4) <bucket> (1.6)
+"""
+SAFECHECK = [
+    sys.executable,
+    "-m",
+    "plansafe.app.main",
+    "audit",
+    "--world",
+    "virtualhome",
+    "mix.txt",
+    "--scene",
+    "home.json",
+]
+
+
+def graph() -> str:
+    nodes = [
+        {"id": number, "class_name": name, "category": category, "properties": properties, "states": []}
+        for number, name, category, properties in NODES
+    ]
+    edges = [{"from_id": number, "relation_type": "INSIDE", "to_id": 1} for number in range(2, 7)]
+    edges += [{"from_id": number, "relation_type": "ON", "to_id": 3} for number in (4, 5)]
+    return json.dumps({"nodes": nodes, "edges": edges})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A home with a class that VirtualHome does not know, and a script that uses it."""
+    (tmp_path / "home.json").write_text(graph(), encoding="utf-8")
+    (tmp_path / "mix.txt").write_text(SCRIPT, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *flags: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the report of an audit."""
+    command = [*SAFECHECK, *flags, "--format", "json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else {"stderr": done.stderr}
+
+
+def test_an_object_of_no_known_kind_caps_safe_at_unknown(folder: Path) -> None:
+    code, report = run(folder)
+    assert (code, report["headline"], report["safe"], report["executable"]) == (3, "UNKNOWN", "UNKNOWN", "ALL")
+    (warning,) = [d for d in report["diagnostics"] if d["code"] == "SC711"]
+    assert "`bleach` (bleach_5) has no known kind" in warning["message"]
+    assert "--assume-harmless bleach" in warning["help"]
+    assert warning["labels"][0]["span"]["start"]["line"] == 4
+    (found,) = [one for one in report["coverage"]["unclassified"] if one["used"]]
+    assert found["class"] == "bleach"
+    assert {"kinds": ["toxic"], "rule": "no-cleaners-mixed", "severity": "critical", "step": 10, "others": []} in found[
+        "breaks"
+    ]
+    assert report["coverage"]["applicable"] + report["coverage"]["not_applicable"] == len(report["rules"])
+    assert sum([len(group["rules"]) for group in report["coverage"]["reasons"]]) == report["coverage"]["not_applicable"]
+
+
+def test_classes_are_classified_by_flags(folder: Path) -> None:
+    code, report = run(folder, "--kind", "bleach=toxic,liquid")
+    assert (code, {f["rule"] for f in report["findings"]}) == (1, {"no-cleaners-mixed"})
+    assert all(f["replayed"] for f in report["findings"])
+    code, report = run(folder, "--assume-harmless", "bleach")
+    assert (code, report["headline"]) == (0, "SAFE")
+    given = {"class": "bleach", "kinds": [], "reason": "", "place": "--assume-harmless"}
+    assert report["coverage"]["given"] == [given]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message", "help"),
+    [
+        (("--kind", "bleech=toxic"), "no object or type of this task is of the class `bleech`", "`bleach`"),
+        (("--kind", "bleach=toxick"), "no kind of this task is named `toxick`", "`toxic`"),
+        (("--assume-harmless", "ble*"), "no object or type of this task is of the class `ble*`", "did you mean"),
+        (("--assume-harmless", "cleaning_solution"), "`cleaning_solution` has known kinds", "--ignore"),
+    ],
+)
+def test_a_mistake_in_a_flag_is_a_diagnostic(folder: Path, flags: tuple[str, ...], message: str, help: str) -> None:
+    code, report = run(folder, *flags)
+    (wrong,) = [d for d in report["diagnostics"] if d["severity"] == "error"]
+    assert (code, wrong["code"]) == (2, "SC625")
+    assert message in wrong["message"]
+    assert help in wrong["help"]
+
+
+@pytest.mark.parametrize("flag", [("--kind", "bleach"), ("--kind", "=toxic"), ("--assume-harmless", "a=b")])
+def test_a_flag_that_cannot_be_read_is_refused(folder: Path, flag: tuple[str, str]) -> None:
+    done = subprocess.run([*SAFECHECK, *flag], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "SC607" in done.stderr
+
+
+def test_the_profile_of_a_home_classifies(folder: Path) -> None:
+    text = '[[classify]]\nclass = ["bleach", "ammonia"]\nkinds = ["toxic"]\nreason = "on the label"\n'
+    (folder / "home.toml").write_text(text, encoding="utf-8")
+    code, report = run(folder, "--home", "home.toml")
+    assert code == 1
+    assert [d["code"] for d in report["diagnostics"] if "ammonia" in d["message"]] == ["SC626"]
+    assert {one["place"] for one in report["coverage"]["given"]} == {"home.toml:1"}
+    (folder / "home.toml").write_text('[[classify]]\nclass = "bleach"\nkinds = []\n', encoding="utf-8")
+    code, report = run(folder, "--home", "home.toml")
+    assert code == 2
+    assert "gives no reason" in report["diagnostics"][0]["message"]
+
+
+def test_a_repair_is_not_safe_before_the_objects_are_classified(folder: Path) -> None:
+    command = [*SAFECHECK[:3], "repair", *IN_WORLD, "--format", "json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+
+
+def check(world: str, domain: Source, problem: Source, plan: Source) -> Any:
+    """The verdict as the Python API gives it."""
+
+    def shipped(name: str, _: Source | None = None) -> Source:
+        return Source.from_path(spec_path(name))
+
+    specs = [shipped("home"), shipped(f"home-{world}")]
+    return Checker(domain, problem, specs, Options(judge="introduced"), resolve=shipped).check(plan)
+
+
+def test_the_python_api_is_capped_too() -> None:
+    scene = VIRTUALHOME.read_scene(Request({"scene": Source("home.json", graph())}, None))
+    plan = VIRTUALHOME.read_plan(Source("mix.txt", SCRIPT), scene)
+    assert plan.plan is not None
+    report = check("virtualhome", scene.domain, scene.problem, plan.plan)
+    assert (report.headline.value, report.exit_code) == ("UNKNOWN", 3)
+
+
+def test_soap_boiled_with_a_potato_is_not_safe() -> None:
+    """One empty kind in a branch of an `or` does not disable a rule."""
+    room = Source("room.txt", "SoapBar, Pot, Potato, StoveBurner, StoveKnob, CounterTop\n")
+    steps = "find SoapBar, pick SoapBar, find Pot, put Pot, find Potato, pick Potato, find Pot, put Pot"
+    plan = Source("plan.json", json.dumps({"step": steps.split(", ")}))
+    scene = SAFEAGENTBENCH.read_scene(Request({"scene": room}, None))
+    read = SAFEAGENTBENCH.read_plan(plan, scene)
+    assert read.plan is not None
+    report = check("safeagentbench", scene.domain, scene.problem, read.plan)
+    assert report.headline.value == "UNSAFE"
+    assert "tableware-rinsed-of-soap" in {finding.rule for finding in report.findings}

@@ -1,0 +1,341 @@
+"""What if an object without a kind had one (docs/worlds.md, section 5)?
+
+A plan that uses such objects is judged again, in one run for many copies of each rule: in a copy the variables of some
+kinds also range over the objects. First each class is given each kind; if nothing breaks, each class, and all classes
+together, are given each set of the kinds that a rule names. Kinds that widen the same variables share a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.plan_text import read_plan
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.judge import judge
+from plansafe.verifier.execution.reading import read_steps
+from plansafe.verifier.model.nodes import Formula, Variable
+from plansafe.verifier.model.operations import binders, with_domains
+from plansafe.verifier.reporting.report import Coverage, GivenKinds, NotApplicableGroup, Suspicion, UnclassifiedClass
+from plansafe.verifier.reporting.summary import exempting, violated_rules
+from plansafe.verifier.rules.kinds import unclassified
+from plansafe.verifier.rules.mapping import Name, opened_kind
+from plansafe.verifier.rules.model import Part, Rule, step_predicate
+from plansafe.verifier.rules.question import SEVERITIES
+
+NO_KNOWN_KIND = "objects without a known kind"
+"""The limit that a capped report names."""
+MAX_COPIES = 20_000
+"""Copies of rules that are tried for one plan; beyond them nothing is known."""
+MAX_SETS = 1_000
+"""Sets of kinds that are tried for one rule and class."""
+_KEPT = 8
+"""Sets of classes whose copies are kept."""
+_SHOWN = 3
+
+
+class Copy(NamedTuple):
+    """A copy of a rule in which the objects of some classes have more kinds: all of one of these sets of kinds."""
+
+    classes: tuple[str, ...]
+    kinds: tuple[tuple[str, ...], ...]
+
+
+class Attempt(NamedTuple):
+    """Which classes are given kinds in a plan with these actions, and whether kinds and classes are combined."""
+
+    classes: tuple[str, ...]
+    actions: frozenset[str]
+    together: bool
+
+
+class Tried(NamedTuple):
+    """The task whose rules are copies, and what each copy is of."""
+
+    compiled: CompiledTask
+    copies: tuple[Copy, ...]
+
+
+class WhatIf:
+    """Judges plans of one task again, with kinds for the objects that have none."""
+
+    def __init__(self, compiled: CompiledTask) -> None:
+        self.classes = unclassified(compiled.symbols, compiled.kinds, compiled.given_kinds)
+        self._compiled = compiled
+        self._opened: CompiledTask | None = None
+        self._domains: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._tried: dict[Attempt, Tried | None] = {}
+
+    def used(self, plan: Source) -> dict[str, tuple[int, ...]]:
+        """The classes without a kind that a plan uses, each with those of its objects that it names."""
+        if not self.classes:
+            return {}
+        index = self._compiled.task.object_index
+        named = {index[word] for step in read_plan(plan).steps for word in step.tokens[1:] if word in index}
+        found = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
+        return {name: objects for name, objects in found.items() if objects}
+
+    def suspicions(
+        self, plan: Source, used: dict[str, tuple[int, ...]], deadline: float | None
+    ) -> list[UnclassifiedClass] | None:
+        """The classes that a plan uses, with the kinds that would break a rule; ``None`` if there is too much to try.
+
+        Raises :class:`LimitReached` past the deadline.
+        """
+        classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in read_plan(plan).steps])
+        breaks: dict[str, list[Suspicion]] = {}
+        for together in (False, True):
+            tried = self._copies(Attempt(classes, actions, together))
+            found = None if tried is None else self._broken(tried, plan, deadline)
+            if tried is None or found is None:
+                return None
+            breaks = _breaks(tried, found)
+            if breaks:
+                break
+        names = self._compiled.task.objects
+        return [
+            UnclassifiedClass(name, tuple([names[o] for o in objects]), True, _worst_first(breaks.get(name, ())))
+            for name, objects in used.items()
+        ]
+
+    def _broken(self, tried: Tried, plan: Source, deadline: float | None) -> list[tuple[int, int]] | None:
+        """The copies that the plan breaks, or may break, with the step; ``None`` if a limit was reached."""
+        compiled = tried.compiled
+        question = compiled.options.question
+        if not (compiled.open or self._compiled.open):
+            outcomes = judge(compiled, plan, deadline).outcomes
+            if outcomes:
+                halt = outcomes[0]
+                if halt.limit is not None:
+                    return None
+                parts = compiled.engine.plan.parts
+                idle = compiled.engine.plan.idle(question)
+                unsure = [(parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
+                sure = [
+                    (v.part.rule, v.violation.step)
+                    for v in violated_rules(compiled, [halt])
+                    if question.blames(v.rule, v.blame) and exempting(question, v) is None
+                ]
+                return sorted({*sure, *unsure})
+        from plansafe.verifier.reporting.confirmation import Confirmer  # noqa: PLC0415 - for many worlds alone
+        from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415
+        from plansafe.verifier.symbolic.worlds.showing import Case  # noqa: PLC0415
+
+        report = audit(Case(compiled, plan, read_steps(compiled.engine, plan), Confirmer(compiled), deadline))
+        if report.headline is None or report.limits:
+            return None
+        return [
+            (number, report.steps)
+            for number, rule in enumerate(report.rules)
+            if rule.status in ("violated", "undecided") and question.decides(compiled.rules[number])
+        ]
+
+    def _copies(self, attempt: Attempt) -> Tried | None:
+        if attempt not in self._tried:
+            while len(self._tried) >= _KEPT:
+                del self._tried[next(iter(self._tried))]
+            self._tried[attempt] = self._made(attempt)
+        return self._tried[attempt]
+
+    def _made(self, attempt: Attempt) -> Tried | None:
+        if self._opened is None:
+            self._opened = self._compiled.with_open_kinds()
+        opened = self._opened
+        possible = self._compiled.kinds.possible(self._compiled.symbols)
+        groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
+        if attempt.together and len(attempt.classes) > 1:
+            groups.append(attempt.classes)
+        idle = {p for (_, name), p in opened.symbols.action_predicates.items() if name not in attempt.actions}
+        rules: list[Rule] = []
+        copies: list[Copy] = []
+        for rule in opened.rules:
+            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in idle])
+            if not parts or not rule.applicable or not opened.options.question.decides(rule):
+                continue
+            sets = self._kind_sets(rule, opened, possible, attempt.together)
+            if sets is None:
+                return None
+            for several in groups:
+                for affected, kinds in sets.items():
+                    wider = {domain: self._wider(opened, domain, several) for domain in affected}
+                    rules.append(_over(rule._replace(parts=parts), len(rules), wider))
+                    copies.append(Copy(several, tuple(kinds)))
+            if len(rules) > MAX_COPIES:
+                return None
+        options = opened.options._replace(replay="never", certificate=False, double_check=False)
+        made = opened.variant(opened.task, rules)._replace(options=options, left_open=opened.left_open)
+        return Tried(made, tuple(copies))
+
+    def _kind_sets(
+        self, rule: Rule, opened: CompiledTask, possible: Sequence[str], together: bool
+    ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
+        """The sets of domains of a rule that kinds widen, each with the smallest sets of kinds that widen them.
+
+        ``None`` if there are too many.
+        """
+        types = opened.symbols.types
+        ranges = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
+        single: dict[frozenset[int], list[tuple[str, ...]]] = {}
+        for kind in possible:
+            given = {types.index[opened_kind(above)] for above in opened.kinds.above[kind]}
+            affected = frozenset([domain for domain, wanted in ranges.items() if not wanted.isdisjoint(given)])
+            if affected:
+                single.setdefault(affected, []).append((kind,))
+        found = dict(single)
+        waiting = list(single) if together else []
+        while waiting:
+            affected = waiting.pop(0)
+            for more, kinds in single.items():
+                union = affected | more
+                if union not in found:
+                    found[union] = [(*found[affected][0], *kinds[0])]
+                    waiting.append(union)
+            if len(found) > MAX_SETS:
+                return None
+        return found
+
+    def _wider(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
+        """A domain with the objects of classes."""
+        key = domain, classes
+        if key not in self._domains:
+            types = opened.symbols.types
+            more = [number for name in classes for number in self.classes[name]]
+            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *more})))
+        return self._domains[key]
+
+
+def _breaks(tried: Tried, found: Sequence[tuple[int, int]]) -> dict[str, list[Suspicion]]:
+    """What broken copies say about each class: smaller sets of kinds and of classes go before larger ones."""
+    breaks: dict[str, list[Suspicion]] = {}
+    alone: set[str] = set()
+    for number, step in found:
+        several, sets = tried.copies[number]
+        rule = tried.compiled.rules[number]
+        if len(several) == 1:
+            alone.add(rule.name)
+        elif rule.name in alone:
+            continue  # one of the classes is enough
+        for kinds in sets:
+            known = [set(one.kinds) for one in breaks.get(several[0], ()) if one.rule == rule.name]
+            if not any([fewer <= set(kinds) for fewer in known]):
+                for name in several:
+                    others = tuple([other for other in several if other != name])
+                    breaks.setdefault(name, []).append(Suspicion(kinds, rule.name, rule.severity, step, others))
+    return breaks
+
+
+def _worst_first(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
+    return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
+
+
+def _domains(rule: Rule) -> set[int]:
+    """The domains that the variables of a rule range over."""
+    found = {v.domain for v in rule.declared}
+    for part in rule.parts:
+        formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
+        found |= {v.domain for v in (*part.parameters, *[b for formula in formulas for b in binders(formula)])}
+    return found
+
+
+def _over(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
+    """A copy of a rule whose variables range over other domains."""
+
+    def variables(several: Sequence[Variable]) -> tuple[Variable, ...]:
+        return tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in several])
+
+    def over(formula: Formula | None) -> Formula | None:
+        return None if formula is None else with_domains(formula, domains)
+
+    parts = tuple(
+        [
+            Part(
+                number,
+                variables(part.parameters),
+                part.mode,
+                with_domains(part.body, domains),
+                over(part.step),
+                over(part.guard),
+                part.after,
+            )
+            for part in rule.parts
+        ]
+    )
+    return rule._replace(parts=parts, declared=variables(rule.declared))
+
+
+def coverage_of(compiled: CompiledTask) -> Coverage | None:
+    """What the rules see of a task, before a plan is known; ``None`` without specifications."""
+    if not compiled.expanded.rules:
+        return None
+    groups: dict[str, list[str]] = {}
+    for rule in compiled.rules:
+        if not rule.applicable:
+            groups.setdefault(_lacking(rule.lacks), []).append(rule.name)
+    in_order = sorted(groups.items(), key=lambda group: -len(group[1]))
+    names = compiled.task.objects
+    classes = unclassified(compiled.symbols, compiled.kinds, compiled.given_kinds)
+    sources = {source.name: source for source in compiled.sources.values()}
+    return Coverage(
+        len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
+        tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in in_order]),
+        tuple([UnclassifiedClass(name, tuple([names[o] for o in own]), False) for name, own in classes.items()]),
+        tuple([GivenKinds(g.name, g.kinds, g.reason, place_of(g.place, sources)) for g in compiled.given_kinds]),
+    )
+
+
+def _lacking(lacks: Sequence[Name]) -> str:
+    """Why a rule cannot apply, in words."""
+    reason = next((text for kind, text in lacks if kind == "rule"), None)
+    return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in lacks])}"
+
+
+def place_of(label: Label, sources: Mapping[str, Source]) -> str:
+    """A place as text: a flag, or a file and a line."""
+    source = sources.get(label.source)
+    if label.source.startswith("--") or source is None:
+        return label.source
+    return f"{label.source}:{source.position(label.span.start)[0]}"
+
+
+def with_used(coverage: Coverage, found: Sequence[UnclassifiedClass]) -> Coverage:
+    """The coverage with what is known of the classes that a plan uses, which come first."""
+    names = {one.name for one in found}
+    return coverage._replace(unclassified=(*found, *[one for one in coverage.unclassified if one.name not in names]))
+
+
+def reasons(found: Sequence[UnclassifiedClass], plan: Source) -> tuple[Diagnostic, ...]:
+    """A warning for each class that may break a rule."""
+    return tuple([_reason(one, plan) for one in found if one.breaks])
+
+
+def _reason(found: UnclassifiedClass, plan: Source) -> Diagnostic:
+    first = next((step for step in read_plan(plan).steps if not {*step.tokens}.isdisjoint(found.objects)), None)
+    labels = () if first is None else (Label(plan.name, first.span, "used here"),)
+    worst = found.breaks[0]
+    objects = "" if found.objects == (found.name,) else f" ({', '.join(found.objects[:_SHOWN])})"
+    message = f"`{found.name}`{objects} has no known kind: {_if(worst)}, the plan breaks rule `{worst.rule}`"
+    more = [f"{_if(one)}: rule `{one.rule}`" for one in found.breaks[1:_SHOWN]]
+    rest = len(found.breaks) - 1 - len(more)
+    more += [f"and {rest} more"] if rest > 0 else []
+    help = (
+        f"say what it is: `--kind {found.name}=KIND,..` or `[[classify]]` in the profile of the home; "
+        f"if it has no kind that matters: `--assume-harmless {found.name}`"
+    )
+    return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(more), help, Severity.WARNING)
+
+
+def _if(found: Suspicion) -> str:
+    """What would have to be so for a rule to be broken."""
+    together = "".join([f" and `{name}`" for name in found.others])
+    return f"if it{together} {'are' if together else 'is'} {' and '.join([f'`{kind}`' for kind in found.kinds])}"
+
+
+def too_much(used: Iterable[str]) -> Diagnostic:
+    """The warning that not all kinds were tried."""
+    names = ", ".join([f"`{name}`" for name in used])
+    message = f"{names}: no known kind, and too many kinds and rules to try"
+    help = "say what they are with `--kind CLASS=KIND,..` or `--assume-harmless CLASS`"
+    return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, (), (), help, Severity.WARNING)
