@@ -1,4 +1,6 @@
-"""Fuzzing the reader of loose text: mutated answers of models, bounded in time and memory. ``make fuzz`` runs 10,000.
+"""Fuzzing the reader of loose text: mutated answers, structured ones too, bounded in time and memory.
+
+``make fuzz`` runs 10,000.
 
     answers.py [--count 10000] [--seed 1] [--only NUMBER]
 
@@ -18,6 +20,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[1] / "loose"))
 
 from answers_read import answers, checker
+from loose_cases import cases
 
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
@@ -31,15 +34,22 @@ PIECES = (
     "</think>", "<answer>", "\n", "\n\n", "1. ", "- ", "**", "Final plan:\n", "Task: ", "Goal:", "# ", ";", "//", "...",
     ",", ":", "(define (plan ", "(and ", "(not ", "robot", "../../etc/passwd", "$(reboot)", "__import__('os')", "\x00",
     "\x1b[2J", "\u202e", "\u200b", "\U0001f600", "\ud800", "%s%n", "{0}", "a" * 500, "(" * 80, "[" * 80, "{" * 80,
-    "9" * 40, "\\", "\r",
+    "9" * 40, "\\", "\r", "<plan><step>", "</step>", "<ol><li>", "</li></ol>", "<!--", "-->", "&b;", "\n- ", "\n+ ",
+    "<!DOCTYPE a [<!ENTITY b", "```yaml\n", "- &a ", "*a", "```python\n", "def plan():\n", "    ", "\nif x:\n", "~~",
+    "```csv\n", "action,object\n", "| ", "|---|\n", "\\begin{enumerate}", "\\item ", "\\end{enumerate}", "Action: ",
+    "Observation: ", "Robot: 1. ", "<tool_call>", "</tool_call>", '"skip": true', '"status": "removed"', "- [x] ",
+    "```diff\n", "@@ -1 +1 @@\n", "<s>", "</s>",
 )  # fmt: skip
+
+FORMATS = [case.text for case in cases() if ", " in case.name]
+"""The texts of ``tests/loose/formats``, of which the mutations of the formats begin."""
 
 
 def mutated(seed: int, number: int) -> tuple[str, int]:
     """Answer ``number`` of a seed, and the index of the answer whose scenario it is for."""
     chance = Random(f"{seed}:{number}")
     index = chance.randrange(len(answers()))
-    text = answers()[index].text
+    text = answers()[index].text if chance.random() < 0.6 else chance.choice(FORMATS)
     for _ in range(chance.randint(1, 6)):
         at, to = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
         match chance.randrange(7):

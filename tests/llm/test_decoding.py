@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+import jsonschema
 import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.decoding.plan_schema import plan_constraint
 from plansafe.llm.decoding.stepwise import DONE, End, Mode, decode
 from plansafe.llm.decoding.whole import write_plan
 from plansafe.llm.instances.drawn import Instance, draw
+from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.mock import MockModel
-from plansafe.llm.models.request import Situation, Syntax, said
+from plansafe.llm.models.port import Capabilities
+from plansafe.llm.models.request import Grammar, JsonSchema, Situation, Syntax, said
 from plansafe.llm.prompts.planning import Example, planning_prompt
 from plansafe.llm.tasks import load
 from plansafe.verifier.planning.guide import Guide
@@ -92,6 +97,27 @@ def test_a_plan_in_one_answer_is_read() -> None:
     assert written.plan is not None
     assert checker.check(Source("x.plan", written.plan)).headline is Headline.SAFE
     assert write_plan(MockModel("empty", {}), one.name, said("go"), checker).plan is None
+
+
+def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> None:
+    one = draw("tea", 0, seed=21)
+    checker = one.checker()
+    task = checker.engine.task
+    for known in (Capabilities(json_schema=True, gbnf=True), Capabilities()):
+        assert isinstance(plan_constraint(task, known, 5, False), Grammar)
+    constraint = plan_constraint(task, Capabilities(json_schema=True), 5, False)
+    assert isinstance(constraint, JsonSchema)
+    steps = []
+    for line in one.reference.splitlines():
+        name, *arguments = line.strip("()").split()
+        parameters = [v.name.lstrip("?") for v in task.actions[name].parameters]
+        steps.append({"action": name, "args": dict(zip(parameters, arguments, strict=True))})
+    jsonschema.validate({"plan": steps}, constraint.value)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"plan": [{**steps[0], "args": {}}]}, constraint.value)
+    read = read_loose(Source("answer.txt", json.dumps({"plan": steps})), checker)
+    assert read.plan is not None
+    assert checker.check(read.plan).headline is Headline.SAFE
 
 
 def test_the_grammar_has_every_typed_step_and_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The outputs under ``outputs/``: what a model wrote, and the plan or the refusal that must come of it.
+"""The outputs under ``outputs/`` and ``formats/``: what a model wrote, and the plan or the refusal to expect.
 
 ``=== name`` begins a case. Its text runs to ``--- plan CODES`` (the notes that must be reported, then the plan) or
 ``--- refused CODES`` (one of the codes of the errors). ``\\uXXXX`` and a final ``\\r`` stand for what cannot be seen.
@@ -44,11 +44,14 @@ def checker(task: str) -> Checker:
 
 
 def cases() -> list[Case]:
+    """The cases of each task, and those of each format, which are for the task ``home``."""
     found = []
-    for task in TASKS:
-        text = (HERE / f"outputs/{task}.txt").read_text(encoding="utf-8")
-        for part in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
+    for path in (*[HERE / f"outputs/{task}.txt" for task in TASKS], *sorted((HERE / "formats").glob("*.txt"))):
+        in_format = path.parent.name == "formats"
+        task = "home" if in_format else path.stem
+        for part in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name, _, rest = part.partition("\n")
+            name = f"{path.stem}, {name}" if in_format else name
             match = re.search(r"^--- (plan|refused)(.*)\n", rest, flags=re.MULTILINE)
             assert match, name
             written = _ESCAPE.sub(lambda m: chr(int(m[1], 16)), rest[: match.start()]).replace("\\r\n", "\r\n")

@@ -1,18 +1,18 @@
-"""Plans in one answer: free, or held to the grammar of the task's steps; then read as loose text."""
+"""Plans in one answer: free, or held to a grammar or a schema of the task's steps; then read as loose text."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.decoding.plan_schema import plan_constraint
 from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
-from plansafe.llm.models.request import Message, Request, Situation, Syntax
+from plansafe.llm.models.request import Message, Request, Situation
 from plansafe.verifier.api import Checker
 
 
@@ -42,15 +42,14 @@ def write_plan(
     temperature: float = 0.0,
     refusal: bool = False,
 ) -> Written:
-    """Ask for a whole plan, under the task's grammar if asked to. Raises ``ModelError``.
+    """Ask for a whole plan, under the task's grammar (or schema) if asked to. Raises ``ModelError``.
 
     ``longest`` bounds the number of steps under a grammar, ``max_tokens`` all answers; ``seed`` is for
     providers that draw by it; ``refusal``: the grammar has room for one.
     """
     constraint = None
     if grammar:
-        lark = model.capabilities.lark and not model.capabilities.gbnf
-        constraint = plan_grammar(checker.engine.task, Syntax.LARK if lark else Syntax.GBNF, longest, refusal)
+        constraint = plan_constraint(checker.engine.task, model.capabilities, longest, refusal)
     request = Request(
         messages,
         max_tokens=max_tokens,

@@ -7,12 +7,10 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, read_value
 from plansafe.llm.loose.calls import Call
 from plansafe.llm.loose.lines import Found, Lines
 from plansafe.llm.loose.names import ARTICLES, Refused, short
 from plansafe.llm.loose.placing import Resolved
-from plansafe.llm.loose.values import Values
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 
 _PARTICLES = ARTICLES | frozenset(("from", "to", "into", "onto", "in", "on", "at", "with", "of", "for"))
@@ -90,19 +88,11 @@ class StepsAsWritten:
 
     def _careful(self, call: Call, text: str) -> Found | Refused | None:
         """What the careful reading makes of a call alone."""
-        if call.form != "data":
-            reading = self.lines.read(text[call.start : call.end])
-            one = reading.kind == "steps" and len(reading.found) == 1
-            return reading.found[0] if one else reading.refused
-        if text[call.start] not in "[{":
-            return None
-        try:
-            value, _ = read_value(text, call.start, call.end)
-        except BrokenOff:
-            return None
-        values = Values(self.lines)
-        placed = [values.sequence(value)] if value.kind == "list" else values.plan(value)
-        return placed[0].found if len(placed) == 1 else None
+        if call.outcome is not None:
+            return call.outcome if isinstance(call.outcome, Refused) else Found(call.outcome, call.start, call.end)
+        reading = self.lines.read(text[call.start : call.end])
+        one = reading.kind == "steps" and len(reading.found) == 1
+        return reading.found[0] if one else reading.refused
 
     def taken(self, step: Resolved, call: Call) -> Step:
         """A step of an action; its arguments may have the wrong types."""

@@ -1,4 +1,4 @@
-"""Calls as they stand in a text, whatever they name: ``(a b)``, ``a(b, c)``, ``[A] <b>``, objects and lists of data.
+"""Calls as they stand in a text, whatever they name: ``(a b)``, ``a(b, c)``, ``[A] <b>``.
 
 Only the outermost are found: what stands within one is its argument. A call says nothing about the task; its words are
 the author's own. Time and memory are linear in the text, and every call is bounded.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.groups import argument, groups, split_commas, unquoted
-from plansafe.llm.loose.values import ACTION_KEYS, ARGUMENT_KEYS, NUMBER_KEYS, SAID_KEYS, bare_key, bare_text
+from plansafe.llm.loose.names import Refused
+from plansafe.llm.loose.placing import Resolved
+from plansafe.llm.structured.keys import ACTION_KEYS, ARGUMENT_KEYS, bare_key
 
 LONGEST = 2_000
 """Characters of a call. What is longer is none; nor is anything in a text that nests deeper than ``DEEPEST``."""
@@ -26,15 +29,14 @@ _BRACKET = re.compile(r"[()]|\n[ \t]*(?=\n)")
 _COMMENT_LINE = re.compile(r"^[ \t]*(?:;|//|%|#(?![ \t]*\d))[^\n]*", re.MULTILINE)
 _COMMENT_BEHIND = re.compile(r"[)\]}][ \t,.]*(;[^\n]*|(?:#|//)[ \t]?[^\n]*)")
 _FIRST_KEY = re.compile(r"\{\s{0,40}[\"']?([\w -]{1,40}?)[\"']?\s{0,8}:")
-_DATA = re.compile(r'["{}\[\]\n]')
 
 
 class Call(NamedTuple):
     """A call: its name and arguments as written, one word each, and where it stands.
 
-    ``form`` is ``form``, ``call``, ``square``, ``data`` or ``string``, one of a list of strings; ``said``: it says
-    itself that it is an action, as an object with such a key does. ``within``: an argument was a call itself.
-    ``aside`` is what an object says under other keys, ``group`` where the list of a string begins.
+    ``form`` is ``form``, ``call``, ``square``, ``data`` or ``string``, a step of a document in one text; ``said``: it
+    says itself that it is an action, as an object with such a key does. ``within``: an argument was a call itself.
+    ``group`` is where the document of a step begins, ``outcome`` what such a step is of the task, or why it is none.
     """
 
     words: tuple[str, ...]
@@ -43,8 +45,8 @@ class Call(NamedTuple):
     form: str
     said: bool = False
     within: bool = False
-    aside: str = ""
     group: int = -1
+    outcome: Resolved | Refused | None = None
 
 
 class Calls(NamedTuple):
@@ -54,13 +56,12 @@ class Calls(NamedTuple):
     open: int
 
 
-def calls_in(text: str, start: int, end: int) -> Calls:
-    """The outermost calls of a range of a text; what is commented out is none."""
+def calls_in(text: str, start: int, end: int, documents: Sequence[Span] = ()) -> Calls:
+    """The outermost calls of a range of a text outside its documents; what is commented out is none."""
     body = _without_comments(text[start:end])
-    data = _data(body)
     spans, opened = _parentheses(body)
-    found = [call._replace(start=call.start + start, end=call.end + start) for call in data]
-    taken = [(call.start - start, call.end - start) for call in found]
+    found: list[Call] = []
+    taken = [(span.start - start, span.end - start) for span in documents if span.end > start and span.start < end]
     for a, b in spans:
         call = None if _covered(taken, a) else _call(body, a, b)
         if call is not None:
@@ -71,7 +72,7 @@ def calls_in(text: str, start: int, end: int) -> Calls:
         for group in groups(line) if "[" in line and len(line) <= LONGEST else ():
             a = position + group.start
             if group.square and group.arguments and not _covered(covered, a):
-                words = (_word(group.head), *[_word(each.text) for each in group.arguments])
+                words = (as_word(group.head), *[as_word(each.text) for each in group.arguments])
                 found.append(Call(words, start + a, start + position + group.end, "square"))
         position += len(line)
     found.sort(key=lambda call: call.start)
@@ -130,12 +131,12 @@ def _call(body: str, start: int, end: int) -> Call | None:
         head = body[begin:start]
     if head and not head.isdecimal():
         parts = [argument(part).text for part in split_commas(_flat(inside)) if part.strip()]
-        words = (_word(head), *[_word(part) for part in parts])
+        words = (as_word(head), *[as_word(part) for part in parts])
         return Call(words[:MOST_WORDS], begin, end, "call", False, within)
     parts = _flat(inside).replace(",", " ").split()
     if not parts or all([part.strip(".:").isdecimal() for part in parts]):
         return None
-    return Call(tuple([_word(part) for part in parts])[:MOST_WORDS], start, end, "form", False, within)
+    return Call(tuple([as_word(part) for part in parts])[:MOST_WORDS], start, end, "form", False, within)
 
 
 def _flat(inside: str) -> str:
@@ -150,8 +151,8 @@ def _flat(inside: str) -> str:
     return "".join(out)
 
 
-def _word(text: str) -> str:
-    """A text as one word of a plan: lower case, without what has a meaning there."""
+def as_word(text: str) -> str:
+    """Return a text as one word of a plan: lower case, without what has a meaning there."""
     word = _NO_WORD.sub("-", unquoted(text).lower()).strip("-")
     return word[:LONGEST_WORD] or "-"
 
@@ -159,107 +160,12 @@ def _word(text: str) -> str:
 # -- data -------------------------------------------------------------------------------------------------------------
 
 
-class _Bracket(NamedTuple):
-    """A bracket that is open; ``height`` is how deep what it holds so far nests."""
-
-    char: str
-    start: int
-    first: int
-
-
-def _data(body: str) -> list[Call]:
-    """Objects that name an action, and lists of strings."""
-    found: list[Call] = []
-    stack: list[_Bracket] = []
-    heights: list[int] = []
-    quoted = False
-    for match in _DATA.finditer(body):
-        char = match.group()
-        if char == '"':
-            quoted = not quoted and body[match.start() - 1 : match.start()] != "\\"
-        elif char == "\n":
-            quoted = False
-        elif quoted:
-            continue
-        elif char in "{[":
-            stack.append(_Bracket(char, match.start(), len(found)))
-            heights.append(0)
-            if len(stack) > DEEPEST:
-                return []
-        elif stack:
-            opened, height = stack.pop(), heights.pop()
-            if heights:
-                heights[-1] = max(heights[-1], height + 1)
-            if height <= 1 and opened.char + char in ("{}", "[]") and match.end() - opened.start <= LONGEST:
-                calls = _value(body, opened.start, match.end(), height)
-                if calls is not None:  # what an object holds are its arguments
-                    found[opened.first :] = calls
-    for opened in stack:
-        if opens_record(body, opened.start):  # cut within its arguments
-            del found[opened.first :]
-            break
-    return found
-
-
 def opens_record(text: str, start: int) -> bool:
     """Whether an object begins with the name of an action, or with arguments."""
     match = _FIRST_KEY.match(text, start)
-    return match is not None and bare_text(match[1]) in ACTION_KEYS | ARGUMENT_KEYS
-
-
-def _value(body: str, start: int, end: int, height: int) -> list[Call] | None:
-    """The calls that a value is; ``None`` where it is none itself."""
-    try:
-        value, _ = read_value(body, start, end)
-    except BrokenOff:
-        return None
-    if value.kind == "object":
-        return _record(value)
-    strings = height == 0 and value.items and all([item.kind in ("string", "bare") for item in value.items])
-    if not strings or any(["(" in item.text or not item.text.strip() for item in value.items]):
-        return None
-    if len(value.items) == 1 and value.items[0].kind == "bare":  # [GRAB] <mug>
-        return None
-    if " " in value.items[0].text.strip():  # a list of steps, not one of a name and arguments
-        items = [(plain_words(item.text), item.start + (item.kind == "string"), item) for item in value.items]
-        return [Call(words, at, item.end - (item.kind == "string"), "string", group=start) for words, at, item in items]
-    return [Call(tuple([_word(item.text) for item in value.items])[:MOST_WORDS], start, end, "data")]
+    return match is not None and bare_key(match[1]) in ACTION_KEYS | ARGUMENT_KEYS
 
 
 def plain_words(text: str) -> tuple[str, ...]:
     """The words of a text as those of a plan."""
-    return tuple([_word(word) for word in text.replace(",", " ").split()])[:MOST_WORDS] or ("-",)
-
-
-def _record(value: Value) -> list[Call] | None:
-    """``{"action": .., "args": [..]}``, or the like: all it says, but remarks and numbers."""
-    name: str | None = None
-    words: list[str] = []
-    aside: list[str] = []
-    within = False
-    for key, held in value.pairs:
-        bare = bare_key(key)
-        if bare in ACTION_KEYS and name is None and held.kind in ("string", "bare") and held.text.strip():
-            name = held.text
-        elif bare in SAID_KEYS or (bare in NUMBER_KEYS and held.text.isdecimal()):
-            continue
-        elif bare in ARGUMENT_KEYS or held.kind in ("string", "bare"):
-            within = within or any([item.kind in ("list", "object") for item in held.items])
-            words += _texts(held)
-            aside += [] if bare in ARGUMENT_KEYS else [held.text]
-    given = any([bare_key(key) in ARGUMENT_KEYS for key, _ in value.pairs])
-    if name is None and given:
-        return []  # arguments of no action
-    if name is None or (bare_key(value.items[0]) == "name" and not given):  # a thing may have a name too
-        return None
-    told = (_word(name), *words)[:MOST_WORDS]
-    return [Call(told, value.start, value.end, "data", True, within, "; ".join(aside)[:LONGEST])]
-
-
-def _texts(value: Value) -> list[str]:
-    """The words of a value: those of an object are its values."""
-    if value.kind == "object":
-        return [text for _, held in value.pairs for text in _texts(held)]
-    if value.kind == "list":
-        return [text for item in value.items for text in _texts(item)]
-    return [_word(value.text)] if value.text.strip() else []
+    return tuple([as_word(word) for word in text.replace(",", " ").split()])[:MOST_WORDS] or ("-",)

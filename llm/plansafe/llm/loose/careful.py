@@ -13,16 +13,18 @@ from plansafe.grammar.plan_text import is_definition, read_plan
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseResult, LooseStep, Plan, Run, Step
 from plansafe.llm.loose.decision import Decision
-from plansafe.llm.loose.elements import Datum, Form, Line, Table
+from plansafe.llm.loose.elements import Form, Line
 from plansafe.llm.loose.lines import Found, Lines, manner_note
 from plansafe.llm.loose.names import Names, Refused, Tolerance
 from plansafe.llm.loose.outline import Outline
 from plansafe.llm.loose.prose import Prose
-from plansafe.llm.loose.report import COMMENTS, SKIPPED, Report
+from plansafe.llm.loose.remarks import find_remarks
+from plansafe.llm.loose.report import REMOVED, SKIPPED, Report
 from plansafe.llm.loose.steps import Steps
 from plansafe.llm.loose.strict import decimal, leaves_open, plain_name, timed
-from plansafe.llm.loose.values import Values
 from plansafe.llm.loose.wrapping import Block, LooseText, read_text
+from plansafe.llm.structured.resolver import ReadDocument, read_document
+from plansafe.llm.structured.tree import Document
 
 _FLAWS = {
     "cut": SC.TEXT_BREAKS_OFF,
@@ -46,14 +48,13 @@ class Careful:
         self.report = Report(source, self.loose.cleaned)
         self.outline = Outline(self.report, self.lines, self.prose)
         self.decision = Decision(self.outline)
-        self.objects: list[Step] | None = None  # of a file with one object a line
+        self._documents: dict[int, ReadDocument] = {}
 
     def read(self) -> LooseResult:
         """The plan, if each of its steps is one of the task."""
         for flaw in self.loose.flaws:
-            self.report.refuse(
-                Refused(_FLAWS[flaw.kind], flaw.message, _FLAW_HELP.get(flaw.kind)), flaw.start, flaw.end
-            )
+            refused = flaw.refused or Refused(_FLAWS[flaw.kind], flaw.message, _FLAW_HELP.get(flaw.kind))
+            self.report.refuse(refused, flaw.start, flaw.end)
         for block in self.loose.blocks:
             if block.fenced:
                 self._fence(block)
@@ -84,9 +85,18 @@ class Careful:
             written = step.found.step.text
             steps.append(LooseStep(written, step.span, self.source.position(step.span.start)[0]))
             shown.append(timed(written, step.time, step.found.duration))
-        return LooseResult(
-            Source(plain_name(self.source), "\n".join(shown) + "\n"), tuple(steps), self.report.notes(), ()
-        )
+        text = Source(plain_name(self.source), "\n".join(shown) + "\n")
+        remarks = find_remarks(self.source, self._beside_documents(), steps, self.steps.names)
+        return LooseResult(text, tuple(steps), self.report.notes(), (), remarks)
+
+    def _beside_documents(self) -> list[Span]:
+        """Where words stand next to the steps of structured documents; none if there is no such document."""
+        documents = self.documents()
+        if not documents:
+            return []
+        inside = [self.report.place(span.start, span.end) for read in documents for span in read.asides]
+        lines = [line for line, _ in self.outline.unsaid]
+        return sorted([*inside, *[self.report.place(line.start, line.start + len(line.text)) for line in lines]])
 
     def note_characters(self) -> None:
         """Note what was replaced or left out before the text was read."""
@@ -105,18 +115,13 @@ class Careful:
 
     def _elements(self, block: Block) -> None:
         for element in block.elements:
-            if not isinstance(element, Datum) and not (isinstance(element, Line) and element.kind == "blank"):
-                self._end_objects()
             match element:
                 case Line():
                     self.outline.line(element, block.fenced)
-                case Datum():
-                    self._datum(element)
-                case Table():
-                    self._table(element)
+                case Document():
+                    self._document(element)
                 case Form():
                     self._form(element)
-        self._end_objects()
 
     def _fence(self, block: Block) -> None:
         """A fenced block: a candidate of its own, or the steps of the item it stands below."""
@@ -160,57 +165,48 @@ class Careful:
         if outer is not None:
             outer.open = False
 
-    def _datum(self, datum: Datum) -> None:
-        values = Values(self.lines)
-        single = values.is_step(datum.value) and not datum.lead
-        placed = values.plan(datum.value)
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether a structured document cannot be read: then nothing is read in its place."""
+        return any([flaw.kind in ("document", "struck") for flaw in self.loose.flaws])
+
+    def documents(self) -> list[ReadDocument]:
+        """Return the structured documents of the text, read against the task."""
+        found = [element for block in self.loose.blocks for element in block.elements if isinstance(element, Document)]
+        return [self._read(document) for document in found]
+
+    def _read(self, document: Document) -> ReadDocument:
+        if document.start not in self._documents:
+            self._documents[document.start] = read_document(document, self.lines, self.loose.cleaned.text)
+        return self._documents[document.start]
+
+    def _document(self, document: Document) -> None:
+        """A structured document: a candidate of its own."""
+        read = self._read(document)
+        text = self.loose.cleaned.text
         steps: list[Step] = []
-        for item in placed:
-            if isinstance(item.found, Refused):
-                self.report.refuse(item.found, item.start, item.end)
+        for problem in read.problems:
+            self.report.refuse(problem.refused, problem.start, problem.end)
+        for step in read.steps:
+            if isinstance(step.found, Refused):
+                self.report.refuse(step.found, step.start, step.end)
             else:
-                steps.append(Step(item.found, self.report.place(item.start, item.end), None))
-        for span in datum.comments:
-            comment = self.loose.cleaned.text[span.start : span.end]
-            refused = self.prose.objection(comment, False) or self.prose.behind(comment.lstrip("#/* "))
+                steps.append(Step(step.found, self.report.place(step.start, step.end), None))
+        for span in read.asides:
+            said = text[span.start : span.end]
+            refused = self.prose.objection(said, False)
+            if text[span.start] in "#/":
+                refused = refused or self.prose.behind(said.lstrip("#/* "))
             if refused:
                 self.report.refuse(refused, span.start, span.end)
-            self.report.note(COMMENTS, self.report.place(span.start, span.end))
-        for text, start, end in values.said:
-            if refused := self.prose.objection(text, False):
-                self.report.refuse(refused, start, end)
-        if values.skipped:
-            self.report.note(SKIPPED, self.report.place(datum.start, datum.end))
-        if not placed and not self.loose.flaws:
-            refused = Refused(SC.NO_PLAN, "an empty list: a plan without steps is written as such in a plan file")
-            self.report.refuse(refused, datum.start, datum.end)
-        if not steps:
-            return
-        if single:
-            if self.objects is None:
-                self.objects = []
-                self.outline.pending.append(Plan(self.objects, self.outline.take_lead(), {"data"}))
-            self.objects += steps
-        else:
-            self._end_objects()
-            self.outline.pending.append(Plan(steps, f"{self.outline.take_lead()}\n{datum.lead}", {"data"}))
-        if self.outline.run is not None:
-            self.outline.run.open = False
-
-    def _end_objects(self) -> None:
-        self.objects = None
-
-    def _table(self, table: Table) -> None:
-        from plansafe.llm.loose.tables import read_table  # noqa: PLC0415 - few texts have one
-
-        steps: list[Step] = []
-        for found in read_table(table, self.lines, self.prose):
-            if isinstance(found.found, Refused):
-                self.report.refuse(found.found, found.start, found.end)
-            else:
-                steps.append(Step(found.found, self.report.place(found.start, found.end), None))
+            self.report.note(SKIPPED, self.report.place(span.start, span.end))
+        for span in read.removed:
+            self.report.note(REMOVED, self.report.place(span.start, span.end))
+        if read.skipped:
+            self.report.note(SKIPPED, self.report.place(document.start, document.end))
         if steps:
-            self.outline.pending.append(Plan(steps, self.outline.take_lead(), {"table"}))
+            lead = f"{self.outline.take_lead()}\n{document.lead}"
+            self.outline.pending.append(Plan(steps, lead, {str(document.format)}))
         if self.outline.run is not None:
             self.outline.run.open = False
 

@@ -13,6 +13,7 @@ from plansafe.llm.loose.outline import Outline, leads
 from plansafe.llm.loose.prose import OPENERS
 from plansafe.llm.loose.report import COMMENTS, SKIPPED
 from plansafe.llm.loose.strict import timed
+from plansafe.llm.structured.tree import Mark
 
 _EXPLAINS = re.compile(
     r"\b(?:explanation|explained|reasoning|rationale|notes?|why|breakdown|summary|justification)\b", re.I
@@ -143,6 +144,7 @@ class Decision:
                 if refused := self._undescribed(run, item):
                     self.report.refuse(refused, item.line.start, item.line.start + len(item.line.text))
                 self.outline.say(item.line, False)
+        self._boxes(run)
         steps = [step for item in with_steps for step in item.steps]
         manners = run.manners
         if len(manners) > 1:
@@ -151,6 +153,15 @@ class Decision:
             )
             self.report.refuse(refused, with_steps[0].line.start, with_steps[0].line.start + 1)
         return Plan(steps, run.lead, manners, False, run.kind != "plain")
+
+    def _boxes(self, run: Run) -> None:
+        """Refuse a list of which some items are ticked, or crossed: done, chosen, or left out?"""
+        boxes = {item.line.box for item in run.items}
+        if Mark.FAILED in boxes or (Mark.TICKED in boxes and len(boxes) > 1):
+            item = next(item for item in run.items if item.line.box in (Mark.FAILED, Mark.TICKED))
+            message = "some items of this list are ticked or crossed, and others are not"
+            refused = Refused(SC.AMBIGUOUS_NAME, message, "say which steps are to be done")
+            self.report.refuse(refused, item.line.start, item.line.start + max(1, len(item.line.text)))
 
     def _undescribed(self, run: Run, item: Item) -> Refused | None:
         """Why words cannot be a description of the steps below them."""

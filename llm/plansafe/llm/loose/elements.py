@@ -1,14 +1,16 @@
-"""The elements of a block of text: lines with their markers taken off, data, tables and definitions."""
+"""The elements of a block of text: lines with their markers taken off, structured documents and definitions."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple, TypeAlias
 
-from plansafe.grammar.data_text import BrokenOff, Malformed, TooDeep, Value, read_value
 from plansafe.grammar.diagnostics import Span
+from plansafe.llm.loose.names import Refused
+from plansafe.llm.structured.detection import Detector
+from plansafe.llm.structured.marks import BOX, SIGN, STRUCK, box_mark, is_struck
+from plansafe.llm.structured.tree import Document, Mark, Unreadable
 
-_STRUCK = re.compile(r"~~(?!~)|<(?:del|strike)>", re.IGNORECASE)
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _RULE = re.compile(r"[ \t]*([-*_=])(?:[ \t]*\1){2,}[ \t]*$")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -16,7 +18,6 @@ _TIME = re.compile(r"[ \t]*(\d{1,9}\.\d{1,9})[ \t]*:[ \t]*")
 _MARKER = re.compile(
     r"""[ \t]*(?:
       (?P<bullet>[-*+\u2014](?=[ \t])|\u2022)
-    | (?P<box>\[[ ]\])
     | (?:step|action|move)[ _\#-]{0,2}(?P<step>\d{1,4})
       (?:[ \t]*[.):,]|[ \t]+[-\u2014](?=[ \t])|(?=[ \t]*[(\[<])|(?=[ \t]*$))
     | \((?P<round>\d{1,4})\) | \[(?P<square>\d{1,4})\] | \#(?P<hash>\d{1,4})[.):]?(?=[ \t])
@@ -29,8 +30,6 @@ _MARKER = re.compile(
 _COMMENT = re.compile(r"[ \t]*(?:;|//|%)")
 _CODE_COMMENT = re.compile(r"[ \t]*#")
 _SQUARE_STEP = re.compile(r"\[[ \t]*[A-Za-z][\w -]{0,60}\]")
-_DATA = re.compile(r"[ \t]*(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(?=[\[{])")
-_LOOKS_LIKE_DATA = re.compile(r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"'{\[(\]]|$|[A-Za-z_][^\[\]\n]{0,200}[\](])")
 _DEFINE = re.compile(r"\(\s*define\b", re.IGNORECASE)
 _DEFINED = re.compile(r"\s*\(\s*(\w{0,20})")
 MAX_WRAPPERS = 8
@@ -42,7 +41,8 @@ class Line(NamedTuple):
     """A line without its marker, or several where a parenthesis runs over the line's end.
 
     ``kind`` is ``line``, ``blank``, ``comment``, ``heading`` or ``rule``; ``number`` that of a numbered line, ``time``
-    that of a timed one. ``start`` is where ``text`` begins in the cleaned text; ``indent`` is that of the marker.
+    that of a timed one. ``box`` is the box before it; a ``removed`` one is struck out. ``start`` is where ``text``
+    begins in the cleaned text; ``indent`` is that of the marker.
     """
 
     kind: str
@@ -52,16 +52,8 @@ class Line(NamedTuple):
     marked: bool = False
     number: int | None = None
     time: str | None = None
-
-
-class Datum(NamedTuple):
-    """A JSON or Python value that stands on lines of its own; ``lead`` is a name before it (``plan =``)."""
-
-    value: Value
-    start: int
-    end: int
-    lead: str
-    comments: tuple[Span, ...] = ()
+    box: Mark = Mark.NONE
+    removed: bool = False
 
 
 class Form(NamedTuple):
@@ -72,15 +64,7 @@ class Form(NamedTuple):
     end: int
 
 
-class Table(NamedTuple):
-    """A Markdown table: for each row its cells, as text and where that begins. The first row is the head."""
-
-    rows: tuple[tuple[tuple[str, int], ...], ...]
-    start: int
-    end: int
-
-
-Element: TypeAlias = Line | Datum | Form | Table
+Element: TypeAlias = Line | Document | Form
 
 
 class Flaw(NamedTuple):
@@ -90,28 +74,40 @@ class Flaw(NamedTuple):
     message: str
     start: int
     end: int
+    refused: Refused | None = None
+    """Why a structured document cannot be read: then nothing else is read in its place."""
 
 
-def read_elements(text: str, start: int, end: int, fenced: bool, flaws: list[Flaw]) -> tuple[Element, ...]:
-    """The elements of a range of a text, in order; what makes it unreadable is added to ``flaws``."""
-    return tuple(_Elements(text, start, end, fenced, flaws).read())
+def read_elements(
+    text: str, start: int, end: int, fenced: bool, info: str, flaws: list[Flaw], removed: list[Span]
+) -> tuple[Element, ...]:
+    """The elements of a range of a text, in order.
+
+    What makes it unreadable is added to ``flaws``, the places of lines that are struck out or commented out to
+    ``removed``.
+    """
+    elements = _Elements(text, start, end, fenced, info, flaws)
+    found = tuple(elements.read())
+    removed += elements.removed
+    return found
 
 
 class _Elements:
     """The elements of one block."""
 
-    def __init__(self, text: str, start: int, end: int, fenced: bool, flaws: list[Flaw]) -> None:
+    def __init__(self, text: str, start: int, end: int, fenced: bool, info: str, flaws: list[Flaw]) -> None:
         self.text, self.position, self.end = text, start, end
         self.fenced = fenced
         self.flaws = flaws
+        self.removed: list[Span] = []
         self.wrappers = 0
-        self.tried = 0  # data that failed to parse is not tried again before this offset
+        self.detector = Detector(text, start, end, fenced, info)
 
     def read(self) -> list[Element]:
         elements: list[Element] = []
         while self.position < self.end:
             self._unwrap()
-            elements.append(self._form() or self._datum() or self._table() or self._line())
+            elements.append(self._form() or self._document() or self._line())
         return elements
 
     def _unwrap(self) -> None:
@@ -162,52 +158,18 @@ class _Elements:
         self.position = position
         return Form(what[1].lower() if what else "", start, position)
 
-    def _datum(self) -> Datum | None:
-        """A JSON or Python value that begins this line (or after a name and ``=`` or ``:``) and ends one."""
-        text = self.text
-        match = _DATA.match(text, self.position, self._line_end(self.position))
-        if match is None or self.position < self.tried:
-            return None
-        start = match.end()
-        if _SQUARE_STEP.match(text, start, self.end) or not _LOOKS_LIKE_DATA.match(text, start, self.end):
-            return None
+    def _document(self) -> Document | Line | None:
+        """A structured document that begins with this line."""
         try:
-            comments: list[Span] = []
-            value, end = read_value(text, start, self.end, comments)
-        except BrokenOff as broken:
-            match broken:
-                case TooDeep():
-                    kind, message = "deep", "lists and objects are nested too deeply"
-                case Malformed():
-                    kind, message = "data", "this is neither JSON nor a Python list: is a comma or a bracket missing?"
-                case _:
-                    kind, message = "cut", "the text ends inside a list or an object"
-            self.flaws.append(Flaw(kind, message, broken.start, broken.start + 1))
-            self.position = self.end
-            return Datum(Value("list", "", (), start, self.end), start, self.end, "")
-        after = self._line_end(end)
-        if text[end:after].strip(" \t,;."):
-            self.tried = end
-            return None
-        self.position = min(after + 1, self.end)
-        return Datum(value, start, end, text[match.start() : start].strip(" \t:=\"'"), tuple(comments))
-
-    def _table(self) -> Table | None:
-        start = self.position
-        position = start
-        rows = []
-        while position < self.end:
-            end = self._line_end(position)
-            line = self.text[position:end]
-            if not line.lstrip().startswith("|") or line.count("|") < 2:
-                break
-            if line.strip(" \t|:-+"):
-                rows.append(_cells(line, position))
-            position = min(end + 1, self.end)
-        if not rows:
-            return None
-        self.position = position
-        return Table(tuple(rows), start, position)
+            document = self.detector.document_at(self.text, self.position)
+        except Unreadable as error:
+            kind = "cut" if error.cut else "data" if error.malformed else "document"
+            self.flaws.append(Flaw(kind, error.refused.message, error.start, error.end, error.refused))
+            start, self.position = self.position, self.end
+            return Line("blank", "", start, 0)
+        if document is not None:
+            self.position = min(self._line_end(max(document.end - 1, self.position)) + 1, self.end)
+        return document
 
     def _line(self) -> Line:
         start = self.position
@@ -217,6 +179,8 @@ class _Elements:
         if not raw.strip():
             self.position = min(end + 1, self.end)
             return Line("blank", "", start, 0)
+        if raw.lstrip().startswith("<!--"):
+            return self._comment(start)
         position = start
         if not self.fenced and (quote := _QUOTE.match(raw)):
             position += quote.end()
@@ -234,11 +198,27 @@ class _Elements:
             self.position = min(end + 1, self.end)
             return Line(kind, text[position:end].rstrip(), position, indent)
         end = self._joined(position, end)
-        if _STRUCK.search(text, start, end):
+        struck = STRUCK.search(text, start, end) is not None or text.find("<!--", start, end) >= 0
+        position, marked, number, time, box = self._markers(position, end)
+        removed = struck and is_struck(text[position:end]) and box is Mark.NONE
+        if removed:
+            self.removed.append(Span(start, end))
+        elif struck:
             self.flaws.append(Flaw("struck", "part of the text is struck out", start, end))
-        position, marked, number, time = self._markers(position, end)
         self.position = min(end + 1, self.end)
-        return Line("line", text[position:end].rstrip(), position, indent, marked, number, time)
+        return Line("line", text[position:end].rstrip(), position, indent, marked, number, time, box, removed)
+
+    def _comment(self, start: int) -> Line:
+        """A comment of HTML that begins a line, over one line or several."""
+        closing = self.text.find("-->", start, self.end)
+        end = self._line_end(start if closing < 0 else closing)
+        if closing < 0 or self.text[closing + 3 : end].strip():
+            self.flaws.append(Flaw("struck", "part of a line is commented out", start, start + 4))
+        begin = self.text.index("<!--", start) + 4
+        closing = end if closing < 0 else closing
+        self.removed.append(Span(start, end))
+        self.position = min(end + 1, self.end)
+        return Line("comment", self.text[begin:closing].strip(), begin, 0)
 
     def _joined(self, start: int, end: int) -> int:
         """Where a line ends whose last parenthesis is closed on a later line, before an empty one."""
@@ -252,17 +232,24 @@ class _Elements:
             end = self._line_end(closed)
         return end
 
-    def _markers(self, position: int, end: int) -> tuple[int, bool, int | None, str | None]:
-        marked, number = False, None
+    def _markers(self, position: int, end: int) -> tuple[int, bool, int | None, str | None, Mark]:
+        marked, number, box = False, None, Mark.NONE
         text = self.text
         for _ in range(3):
+            while position < end and text[position] in " \t":
+                position += 1
+            sign = BOX.match(text, position, end) or (SIGN.match(text, position, end) if marked else None)
+            if sign is not None:
+                box = box_mark(sign[sign.lastgroup or 0]) if box is Mark.NONE else Mark.FAILED
+                marked, position = True, sign.end()
+                continue
             if text[position:end].lstrip()[:1] == "[" and _SQUARE_STEP.match(text[position:end].lstrip()):
                 break
             match = _MARKER.match(text, position, end)
             if match is None or _TIME.match(text, position, end):
                 break
             kind = match.lastgroup
-            if kind not in ("bullet", "box"):
+            if kind != "bullet":
                 if number is not None:
                     break
                 written = match[str(kind)]
@@ -271,17 +258,7 @@ class _Elements:
             position = match.end()
         timed = _TIME.match(text, position, end)
         if timed:
-            return timed.end(), marked, number, timed[1]
+            return timed.end(), marked, number, timed[1], box
         while position < end and text[position] in " \t":
             position += 1
-        return position, marked, number, None
-
-
-def _cells(line: str, start: int) -> tuple[tuple[str, int], ...]:
-    cells = []
-    position = line.index("|") + 1
-    parts = line.rstrip()[position:].removesuffix("|").split("|")
-    for part in parts:
-        cells.append((part.strip(), start + position + len(part) - len(part.lstrip())))
-        position += len(part) + 1
-    return tuple(cells)
+        return position, marked, number, None, box

@@ -336,12 +336,12 @@ class Lines:
 
 
 def manner_note(manner: str) -> Tolerance | None:
-    """What to say about the notation of steps; ``None`` for that of PDDL."""
+    """What to say about the notation of steps, or about the format of their document; ``None`` for that of PDDL."""
+    if not manner or manner == "list":
+        return None
     shown = {
         "call": "steps written as `action(arg, arg)` were read",
         "square": "steps written as `[ACTION] <object>` were read",
         "words": "steps written as mere words were read",
-        "data": "steps were read from a list or an object",
-        "table": "steps were read from a table",
-    }.get(manner)
-    return Tolerance(SC.OTHER_NOTATION, shown, "write each step as `(action object ..)`") if shown else None
+    }.get(manner, f"steps were read from {manner}")
+    return Tolerance(SC.OTHER_NOTATION, shown, "write each step as `(action object ..)`")

@@ -10,7 +10,7 @@ from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.lines import HEAD, Lines, Reading
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.prose import OPENERS, Prose, connective
-from plansafe.llm.loose.report import SKIPPED, Report
+from plansafe.llm.loose.report import REMOVED, SKIPPED, Report
 
 _STEP_HEADING = re.compile(r"[ \t]*step[ _#-]{0,2}(\d{1,4})\b", re.I)
 _WRAPPER = re.compile(r"\(?:?(?:plan|steps|actions|sequence)?\)*[.;,]?", re.I)
@@ -40,6 +40,9 @@ class Outline:
         if line.kind == "blank":
             self.before = None
             return
+        if line.removed:
+            self._removed(line)
+            return
         if line.kind in ("comment", "rule"):
             if line.kind == "comment":
                 self.say(line, False)
@@ -67,6 +70,17 @@ class Outline:
         else:
             self._outside(line, reading)
         self.before = line
+
+    def _removed(self, line: Line) -> None:
+        """A line that is struck out; its number counts."""
+        self.report.note(REMOVED, self.report.place(line.start, line.start + len(line.text)))
+        run = self._numbered_run()
+        if line.number is not None and run is not None and line.number == run.last + 1:
+            run.last = line.number
+        elif line.number == 1:
+            self.run = Run("number", self.take_lead(), line.indent)
+            self.run.last = 1
+            self.pending.append(self.run)
 
     def _in_fence(self, line: Line, reading: Reading) -> bool:
         """Whether a line of a fenced block that is no step was dealt with: nothing but wrapping may stand there."""

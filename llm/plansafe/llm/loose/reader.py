@@ -99,6 +99,8 @@ class _Answer:
         found = reader.read()
         if found.plan is not None or any([each.code in _FINAL for each in found.diagnostics]):
             return self._noted(found)
+        if reader.is_unreadable:
+            return found
         broken = mended(reader.source.text)
         if broken is not None:
             closed = Careful(self._answer(self.source.text[: broken.end] + broken.closing), self.names)
@@ -119,11 +121,15 @@ class _Answer:
     def _find(self, whole: Careful) -> LooseResult | None:
         """Find the answer; where the text declines before it, say so."""
         cleaned = whole.loose.cleaned
-        written = Written(whole.lines, self.resolver)
+        written = Written(whole.lines, self.resolver, whole.documents())
         scope = answer_scope(whole.loose, lambda start, end: written.holds_step(cleaned.text, start, end))
         if scope is None:
             return None
-        self.end = cleaned.origin(scope.end - 1, scope.end).end
+        end = scope.end
+        if end < len(cleaned.text):  # the fence that closes the block
+            closing = cleaned.text.find("\n", end)
+            end = len(cleaned.text) if closing < 0 else closing
+        self.end = cleaned.origin(end - 1, end).end
         if not cleaned.text[: scope.lead].strip():
             return None
         if refused := whole.prose.refusal(cleaned.text[: scope.lead]):
@@ -138,8 +144,8 @@ class _Answer:
         return Source(self.source.name, _without(text, (Span(0, end),)))
 
     def _as_written(self, reader: Careful) -> LooseResult:
-        cleaned = _without(reader.loose.cleaned.text, reader.loose.reasoning)
-        read = Written(reader.lines, self.resolver).read(cleaned, 0, len(cleaned))
+        cleaned = _without(reader.loose.cleaned.text, tuple(sorted([*reader.loose.reasoning, *reader.loose.removed])))
+        read = Written(reader.lines, self.resolver, reader.documents()).read(cleaned, 0, len(cleaned))
         if read is None or not any([step.ill_formed for step in read.steps]):
             refused = () if read is None or read.refused is None else (self._refused(read, read.refused, reader),)
             return LooseResult(None, (), (), refused)
@@ -160,18 +166,28 @@ class _Answer:
         report.refuse(refused, read.start, read.end)
         return report.refusals[0]
 
+    def _within(self, span: Span) -> Span:
+        """Return a place within the text, for a place in the closing that was added to it."""
+        end = len(self.source.text)
+        return Span(min(span.start, max(end - 1, 0)), min(span.end, end))
+
     def _noted(self, found: LooseResult, *more: tuple[Tolerance, Span]) -> LooseResult:
         """What was read, with what was left out of it."""
         notes = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
         name = self.source.name
         steps = [
-            step._replace(ill_formed=isinstance(self.resolver.tokens(step.text[1:-1].split()), IllFormed))
+            step._replace(
+                span=self._within(step.span),
+                ill_formed=isinstance(self.resolver.tokens(step.text[1:-1].split()), IllFormed),
+            )
             for step in found.steps
+        ]
+        notes_read = [
+            note._replace(labels=tuple([label._replace(span=self._within(label.span)) for label in note.labels]))
+            for note in found.notes
         ]
         said = [
             Diagnostic(each.code, each.message, (Label(name, span, "here"),), help=each.help, severity=Severity.NOTE)
             for each, span in notes
         ]
-        return found._replace(
-            steps=tuple(steps), notes=tuple(sorted([*found.notes, *said], key=lambda note: note.code))
-        )
+        return found._replace(steps=tuple(steps), notes=tuple(sorted([*notes_read, *said], key=lambda note: note.code)))

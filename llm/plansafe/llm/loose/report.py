@@ -11,6 +11,7 @@ from plansafe.llm.loose.names import Refused, Tolerance
 MAX_REFUSALS = 20
 MAX_NOTES = 200
 SKIPPED = Tolerance(SC.TEXT_LEFT_OUT, "text beside the plan was left out")
+REMOVED = Tolerance(SC.TEXT_LEFT_OUT, "steps that are marked as removed were left out")
 COMMENTS = Tolerance(SC.TEXT_LEFT_OUT, "comments were left out")
 
 

@@ -13,6 +13,9 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.cleaned import Cleaned
 from plansafe.llm.loose.elements import Element, Flaw, read_elements
+from plansafe.llm.structured.marks import apply_diff
+from plansafe.llm.structured.tree import NotThisFormat, Unreadable
+from plansafe.llm.structured.xml_text import xml_end
 
 LIMIT = 1_000_000
 """How many characters a text may have. A plan of 10,000 steps has about half as many."""
@@ -22,6 +25,12 @@ _WRAPPER = re.compile(
     r"<(/?)(plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)>",
     re.IGNORECASE,
 )
+_XML = re.compile(
+    r"<(?:plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)>\s{0,200}"
+    r"<(?!/|(?:ol|ul|table|html|div|tool_call|br|p|li)\b)[a-z!]",
+    re.IGNORECASE,
+)
+_MOST_ELEMENTS = 8
 _TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br>", re.IGNORECASE)
 FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}+|~{3,}+)[ \t]*+([^`\n]*)$")
 _EMPHASIS = re.compile(r"\*\*\*?|`+|(?<=\S)\*|\*(?=\S)")
@@ -39,12 +48,17 @@ class Block(NamedTuple):
 
 
 class LooseText(NamedTuple):
-    """A text taken apart. ``reasoning`` and ``tokens`` are ranges of the cleaned text that were left out."""
+    """A text taken apart.
+
+    ``reasoning`` and ``removed`` are ranges of the cleaned text that were left out: reasoning, and lines that are
+    struck out, commented out, or removed by a diff.
+    """
 
     cleaned: Cleaned
     blocks: tuple[Block, ...]
     reasoning: tuple[Span, ...]
     flaws: tuple[Flaw, ...]
+    removed: tuple[Span, ...] = ()
 
 
 def read_text(text: str) -> LooseText:
@@ -54,10 +68,19 @@ def read_text(text: str) -> LooseText:
     chars, reasoning = _without_reasoning(cleaned.text, flaws)
     chars = _without_tags(chars, flaws)
     blocks = []
+    removed: list[Span] = []
     for fenced, info, start, end in _fences(chars, flaws):
         body = chars if fenced else _plain(chars, start, end)
-        blocks.append(Block(fenced, info, start, end, read_elements(body, start, end, fenced, flaws)))
-    return LooseText(cleaned, tuple(blocks), tuple(reasoning), tuple(flaws))
+        try:
+            diff = apply_diff(body, start, end, fenced, info)
+        except Unreadable as error:
+            flaws.append(Flaw("document", error.refused.message, error.start, error.end, error.refused))
+            continue
+        if diff is not None:
+            body = diff.text
+            removed += diff.removed
+        blocks.append(Block(fenced, info, start, end, read_elements(body, start, end, fenced, info, flaws, removed)))
+    return LooseText(cleaned, tuple(blocks), tuple(reasoning), tuple(flaws), tuple(sorted(removed)))
 
 
 def _blank(text: str, spans: list[Span]) -> str:
@@ -93,7 +116,10 @@ def _without_reasoning(text: str, flaws: list[Flaw]) -> tuple[str, list[Span]]:
 def _without_tags(text: str, flaws: list[Flaw]) -> str:
     spans = []
     opened: dict[str, int] = {}
+    elements = _elements(text)
     for match in _WRAPPER.finditer(text):
+        if any([span.start <= match.start() < span.end for span in elements]):
+            continue
         name = match[2].lower()
         if match[1]:
             opened.pop(name, None)
@@ -103,8 +129,26 @@ def _without_tags(text: str, flaws: list[Flaw]) -> str:
     if opened:
         start = min(opened.values())
         flaws.append(Flaw("cut", "the text ends inside a tag that is not closed", start, start + 1))
-    spans += [Span(*match.span()) for match in _TOKEN.finditer(text)]
+    struck = "<s>" in text.lower()  # then `</s>` is not a token of the model
+    spans += [
+        Span(*match.span()) for match in _TOKEN.finditer(text) if not (struck and match.group().lower() == "</s>")
+    ]
     return _blank(text, sorted(spans)) if spans else text
+
+
+def _elements(text: str) -> list[Span]:
+    """Where wrappers stand that hold elements of XML, and so are part of an XML document."""
+    found: list[Span] = []
+    for attempt, match in enumerate(_XML.finditer(text)):
+        if attempt == _MOST_ELEMENTS:
+            break
+        if found and match.start() < found[-1].end:
+            continue
+        try:
+            found.append(Span(match.start(), xml_end(text, match.start(), len(text))))
+        except (NotThisFormat, Unreadable):
+            continue
+    return found
 
 
 def _fences(text: str, flaws: list[Flaw]) -> list[tuple[bool, str, int, int]]:

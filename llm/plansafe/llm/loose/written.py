@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.as_written import AsWritten, StepsAsWritten, differ, part_of, whole
-from plansafe.llm.loose.calls import Call, calls_in
+from plansafe.llm.loose.calls import MOST_CALLS, Call, calls_in
 from plansafe.llm.loose.decision import DOUBTFUL
 from plansafe.llm.loose.lines import Lines
 from plansafe.llm.loose.names import Refused, key, short
 from plansafe.llm.loose.sentences import MARK, NUMBER, Sentences
+from plansafe.llm.structured.resolver import ReadDocument, written_calls
 from plansafe.verifier.execution.steps import Resolver
 
 _FENCE = re.compile(r"[ \t>]*(?:`{3}|~{3})")
@@ -62,14 +64,19 @@ class _Run:
 class Written:
     """Reads plans as they are written, against the names of a task."""
 
-    def __init__(self, lines: Lines, resolver: Resolver) -> None:
+    def __init__(self, lines: Lines, resolver: Resolver, documents: Sequence[ReadDocument] = ()) -> None:
         self.lines, self.names, self.prose = lines, lines.names, lines.prose
+        self.documents = documents
         self.steps = StepsAsWritten(lines, resolver)
         self.sentences = Sentences(self.steps, self.prose)
         self.predicates = {key(predicate.name) for predicate in self.names.task.predicates}
 
     def read(self, text: str, start: int, end: int) -> AsWritten | None:
         """The plan of a range of the cleaned text; ``None`` if it holds none."""
+        for each in self._within(start, end):
+            if each.problems:
+                problem = each.problems[0]
+                return AsWritten((), problem.refused, problem.start, problem.end)
         runs = self._runs(text, start, end)
         if isinstance(runs, AsWritten):
             return runs
@@ -90,7 +97,7 @@ class Written:
 
     def holds_step(self, text: str, start: int, end: int) -> bool:
         """Whether a range holds what is a step: a call of an action or that says it is one, or such words."""
-        found = calls_in(text, start, end).found
+        found = self._calls(text, start, end)
         if any([call.said or self._kind(call) == "action" for call in found]):
             return True
         lines = [line for line in text[start:end].splitlines() if "(" not in line]
@@ -98,9 +105,22 @@ class Written:
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
+    def _within(self, start: int, end: int) -> list[ReadDocument]:
+        return [each for each in self.documents if start <= each.document.start < end]
+
+    def _calls(self, text: str, start: int, end: int) -> list[Call]:
+        """The calls of a range, those of its documents included."""
+        documents = self._within(start, end)
+        spans = [Span(each.document.start, each.document.end) for each in documents]
+        found = [
+            *calls_in(text, start, end, spans).found,
+            *[call for each in documents for call in written_calls(each)],
+        ]
+        return sorted(found, key=lambda call: call.start)[:MOST_CALLS]
+
     def _runs(self, text: str, start: int, end: int) -> list[_Run] | AsWritten:
         """The calls of a range in runs, facts that are told before the first step aside."""
-        calls = calls_in(text, start, end).found
+        calls = self._calls(text, start, end)
         runs: list[_Run] = []
         run: _Run | None = None
         lead, position, at = "", start, 0
@@ -164,7 +184,7 @@ class Written:
                 left_out = Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", _IN_FULL)
                 return AsWritten((), left_out, call.start, call.end)
             loose = call.form not in ("data", "string")
-            if len(gap) <= LONGEST_LINE and (wrong := self.prose.before(gap if loose else call.aside)):
+            if loose and len(gap) <= LONGEST_LINE and (wrong := self.prose.before(gap)):
                 return AsWritten((), wrong, position, call.end)
             if kind == "unknown" and not call.said and (wrong := self.prose.before(said)):
                 return AsWritten((), wrong, call.start, call.end)

@@ -1,0 +1,57 @@
+"""The JSON schema of plans for a task: steps with an action and its arguments by the names of their parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.models.port import Capabilities
+from plansafe.llm.models.request import Constraint, JsonSchema, Syntax
+from plansafe.verifier.model.nodes import Task
+
+_MOST_NAMES, _MOST_LETTERS = 1_000, 15_000
+"""Limits of OpenAI on the values of enumerations; beyond them an argument is any text."""
+
+
+def plan_constraint(task: Task, known: Capabilities, longest: int, refusal: bool) -> Constraint:
+    """Return the form of a plan that a provider enforces: a grammar, else a schema.
+
+    A schema has no room for a refusal. Raises ``ValueError`` where no action has an object for each parameter.
+    """
+    if known.json_schema and not (known.gbnf or known.lark or refusal):
+        return plan_schema(task)
+    return plan_grammar(task, Syntax.LARK if known.lark and not known.gbnf else Syntax.GBNF, longest, refusal)
+
+
+def plan_schema(task: Task) -> JsonSchema:
+    """Return the schema of ``{"plan": [{"action": .., "args": {..}}]}`` for the actions and objects of a task.
+
+    Linear in the task. Raises ``ValueError`` where no action has an object for each parameter.
+    """
+    actions = [
+        action
+        for action in task.actions.values()
+        if all([task.domains[parameter.domain] for parameter in action.parameters])
+    ]
+    if not actions:
+        raise ValueError("no action of the task has an object for each of its parameters")
+    used = {parameter.domain for action in actions for parameter in action.parameters}
+    names = {domain: [task.objects[index] for index in task.domains[domain]] for domain in sorted(used)}
+    words = [name for listed in names.values() for name in listed]
+    fits = len(words) <= _MOST_NAMES and sum(map(len, words)) <= _MOST_LETTERS
+    definitions = {
+        f"o{domain}": {"type": "string", "enum": listed} if fits else {"type": "string"}
+        for domain, listed in names.items()
+    }
+    steps = []
+    for action in actions:
+        arguments = {v.name.lstrip("?"): {"$ref": f"#/$defs/o{v.domain}"} for v in action.parameters}
+        steps.append(_object({"action": {"type": "string", "enum": [action.name]}, "args": _object(arguments)}))
+    plan = _object({"plan": {"type": "array", "items": {"anyOf": steps}}})
+    return JsonSchema(json.dumps({**plan, "$defs": definitions}))
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -1,0 +1,589 @@
+"""The values of a document as steps, with what is said about each of them (docs/loose-text.md)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Span
+from plansafe.llm.loose.groups import Argument, argument, split_commas
+from plansafe.llm.loose.lines import Lines
+from plansafe.llm.loose.names import Refused, key, short
+from plansafe.llm.structured import keys
+from plansafe.llm.structured.json_text import read_json
+from plansafe.llm.structured.keys import bare_key
+from plansafe.llm.structured.marks import BOX, box_mark, is_struck
+from plansafe.llm.structured.tree import Document, Kind, Mark, Node, NotThisFormat, Unreadable
+
+_MARKER = re.compile(r"[ \t]*(?:(?:step[ _-]?)?\d{1,4}[.):]|[-*\u2022])[ \t]+", re.IGNORECASE)
+_STEP_KEY = re.compile(r"(?:step|action)?[ _-]?(\d{1,4})\Z", re.IGNORECASE)
+_NUMERIC = re.compile(r"\d[\d.]{0,20}\Z")
+_ALONE = "give action and arguments alone"
+_MOST_WRAPPERS = 8
+_WRAPPER_FIELDS = frozenset(
+    ("id", "object", "created", "model", "usage", "role", "finishreason", "systemfingerprint", "index", "type",
+     "version", "domain", "problem", "logprobs", "stopreason", "refusal", "annotations")
+)  # fmt: skip
+_STEP_FIELDS = frozenset(("id", "callid", "toolcallid", "confidence", "uuid"))
+_COUNT_FIELDS = frozenset(("totalsteps", "numsteps", "stepcount", "length", "count", "numberofsteps", "planlength"))
+_PARTICIPANTS = keys.PLAN_KEYS | frozenset(("choices", "message", "content", "toolcalls"))
+_CONDITIONS = frozenset(("if", "condition", "conditions", "times", "while", "until", "else", "when", "unless"))
+_TICKS = {"\u2705": "true", "\u2714": "true", "\u2713": "true", "x": "true", "[x]": "true", "[ ]": "false"}
+_STEPS_DIFFER = "say which steps are to be done"
+
+
+class WrittenStep(NamedTuple):
+    """A step as a document gives it.
+
+    ``arguments`` is ``None`` where ``name`` is a whole step in one text. ``declared``: the document says that it is an
+    action. ``refused`` says why its arguments cannot be placed. ``nested``: an argument is a list or a call.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...] | None
+    start: int
+    end: int
+    mark: Mark = Mark.NONE
+    agent: str = ""
+    declared: bool = False
+    refused: Refused | None = None
+    nested: bool = False
+    offset: int = -1
+    """Where the name begins, if it stands in the text letter by letter."""
+    number: int | None = None
+
+
+class Problem(NamedTuple):
+    """Why a document is no plan, and where."""
+
+    refused: Refused
+    start: int
+    end: int
+
+
+class Interpretation(NamedTuple):
+    """The steps of a document that are to be done; what is wrong with it; and its texts that are no steps."""
+
+    steps: tuple[WrittenStep, ...]
+    problems: tuple[Problem, ...]
+    asides: tuple[Span, ...]
+    removed: tuple[Span, ...]
+
+
+class _Wrong(Exception):
+    """Something in a document that is not understood."""
+
+    def __init__(self, code: str, message: str, node: Node, help: str | None = None) -> None:
+        super().__init__(message)
+        self.problem = Problem(Refused(code, message, help), node.start, max(node.end, node.start + 1))
+
+
+def interpret(document: Document, lines: Lines) -> Interpretation:
+    """Return the steps of a document. Linear in its length."""
+    return _Interpreter(document, lines).interpret()
+
+
+class _Interpreter:
+    """The state of one interpretation."""
+
+    def __init__(self, document: Document, lines: Lines) -> None:
+        self.document, self.lines, self.names = document, lines, lines.names
+        self.asides: list[Span] = list(document.comments)
+        self.steps: list[WrittenStep] = []
+        self.problems: list[Problem] = []
+
+    def interpret(self) -> Interpretation:
+        """Return the steps in order, marks applied."""
+        try:
+            self._document()
+        except _Wrong as wrong:
+            self.problems.append(wrong.problem)
+        steps = [] if self.problems else self._ended(self.steps)
+        steps = [] if self.problems else self._marked(steps)
+        removed = tuple([Span(step.start, step.end) for step in self.steps if step.mark is Mark.REMOVED])
+        found = tuple(steps) if not self.problems else tuple(self.steps)
+        return Interpretation(found, tuple(self.problems), tuple(self.asides), removed)
+
+    # -- marks --------------------------------------------------------------------------------------------------------
+
+    def _marked(self, steps: list[WrittenStep]) -> list[WrittenStep]:
+        """The steps that are to be done."""
+        kept = [step for step in steps if step.mark is not Mark.REMOVED]
+        for step in kept:
+            if step.mark is Mark.FAILED:
+                self._problem(SC.MORE_THAN_A_SEQUENCE, "a step is marked as failed", step, _STEPS_DIFFER)
+                return []
+        ticked = [step for step in kept if step.mark is Mark.TICKED]
+        if ticked and len(ticked) < len(kept):
+            message = "some steps are marked as done or chosen, and others are not"
+            self._problem(SC.AMBIGUOUS_NAME, message, ticked[0], _STEPS_DIFFER)
+            return []
+        if steps and not kept:
+            self._problem(SC.NO_PLAN, "all steps are marked as removed", steps[0])
+        return kept
+
+    def _ended(self, steps: list[WrittenStep]) -> list[WrittenStep]:
+        """The steps before ``finish()`` or ``done()``, unless the task has such an action."""
+        ends = [index for index, step in enumerate(steps) if self._is_end(step)]
+        if not ends:
+            return steps
+        if ends[0] != len(steps) - 1:
+            self._problem(SC.NOT_UNDERSTOOD, "a step follows the end of the plan", steps[ends[0] + 1])
+            return []
+        if len(steps) == 1:
+            self._problem(SC.NO_PLAN, "the plan ends before its first step", steps[0])
+        if steps[-1].arguments:
+            self.asides.append(Span(steps[-1].start, steps[-1].end))
+        return steps[:-1]
+
+    def _is_end(self, step: WrittenStep) -> bool:
+        name = re.sub(r"[\s().\[\]]", "", step.name).lower()
+        return name in keys.END_WORDS and self.names.action(name) is None
+
+    def _problem(self, code: str, message: str, step: WrittenStep, help: str | None = None) -> None:
+        self.problems.append(Problem(Refused(code, message, help), step.start, max(step.end, step.start + 1)))
+
+    # -- documents ----------------------------------------------------------------------------------------------------
+
+    def _document(self) -> None:
+        nodes = self.document.nodes
+        if len(nodes) != 1:
+            self._listed(nodes)
+            return
+        node = nodes[0]
+        for _ in range(_MOST_WRAPPERS):
+            inner = self._inside(node)
+            if inner is None:
+                break
+            node = inner
+        if node.kind is Kind.LIST:
+            if not node.items:
+                message = "an empty list: a plan without steps is written as such in a plan file"
+                raise _Wrong(SC.NO_PLAN, message, node)
+            self._list(node)
+        elif node.kind is Kind.TEXT and "\n" in node.text.strip():
+            self._several_lines(node)
+        else:
+            self._step(node)
+
+    def _inside(self, node: Node) -> Node | None:
+        """The value of the one key that holds the plan; ``None`` if the value is the plan itself."""
+        if node.kind is not Kind.MAP or not node.items or any([bare_key(k) in keys.ACTION_KEYS for k in node.keys]):
+            return None
+        holding = [
+            (k, v)
+            for k, v in node.pairs
+            if bare_key(k) in _PARTICIPANTS
+            and (v.kind in (Kind.LIST, Kind.MAP) or (bare_key(k) in keys.PLAN_KEYS and "\n" in v.text.strip()))
+        ]
+        if not holding or (len(holding) == 1 and self._is_labelled(node)):
+            return None
+        if len(holding) > 1:
+            message = f"`{short(holding[0][0])}` and `{short(holding[1][0])}` may both be the plan"
+            raise _Wrong(SC.PLANS_DIFFER, message, holding[1][1], "give one")
+        for k, v in node.pairs:
+            if v is not holding[0][1]:
+                self._beside_plan(k, v, holding[0][1])
+        if bare_key(holding[0][0]) == "choices" and len(holding[0][1].items) == 1:
+            return holding[0][1].items[0]
+        return holding[0][1]
+
+    def _is_labelled(self, node: Node) -> bool:
+        return bool(node.keys) and all([_STEP_KEY.match(k) for k in node.keys])
+
+    def _beside_plan(self, name: str, node: Node, plan: Node) -> None:
+        """A field next to the plan: a remark, or the number of its steps."""
+        bare = bare_key(name)
+        texts = node.kind in (Kind.TEXT, Kind.WORD) or (node.kind is Kind.LIST and node.is_flat)
+        if bare in keys.REMARK_KEYS and texts:
+            self.remark(node)
+        elif bare in _COUNT_FIELDS and node.text == str(len(plan.items)):
+            pass
+        elif bare not in _WRAPPER_FIELDS and not _is_empty(node):
+            message = f"`{short(name)}` beside the plan is not understood"
+            raise _Wrong(SC.NOT_UNDERSTOOD, message, node, "give the plan alone")
+
+    def remark(self, node: Node) -> None:
+        if not _is_empty(node):
+            self.asides.append(Span(node.start, max(node.end, node.start + 1)))
+
+    def _several_lines(self, node: Node) -> None:
+        """A plan as one text, a step a line."""
+        for line in node.text.splitlines():
+            if line.strip():
+                marker = _MARKER.match(line)
+                bare = line[marker.end() :] if marker else line
+                self.steps.append(WrittenStep(bare.strip(), None, node.start, node.end))
+
+    def _list(self, node: Node) -> None:
+        """A list of steps; a flat list of words may also be one step."""
+        flat = node.is_flat and len(node.items) > 1 and self._is_sequence(node)
+        if flat and not all([self._reads(item.text) for item in node.items]):
+            self.steps.append(self.sequence(node))
+            return
+        self._listed(node.items)
+
+    def _reads(self, text: str) -> bool:
+        return self.lines.read(text).kind == "steps"
+
+    def _is_sequence(self, node: Node) -> bool:
+        """Whether a list may be the name of an action and its arguments."""
+        if not node.items or node.items[0].kind not in (Kind.TEXT, Kind.WORD):
+            return False
+        action = self.names.action(node.items[0].text)
+        return action is not None
+
+    def _listed(self, nodes: tuple[Node, ...]) -> None:
+        expected: int | None = None
+        first = len(self.steps)
+        for node in nodes:
+            self._step(node)
+        for step in self.steps[first:]:
+            if step.number is None:
+                continue
+            if (expected is None and step.number > 1) or (expected is not None and step.number != expected):
+                message = f"step {step.number} stands where step {1 if expected is None else expected} should"
+                self._problem(SC.NUMBERS_OUT_OF_ORDER, message, step, "number the steps from 1")
+                return
+            expected = step.number + 1
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _step(self, node: Node) -> None:
+        match node.kind:
+            case Kind.MAP:
+                self._map(node)
+            case Kind.LIST:
+                self.steps.append(self.sequence(node))
+            case Kind.CALL:
+                self.steps.append(self.call(node))
+            case _:
+                self.steps.append(self.text(node))
+
+    def text(self, node: Node, mark: Mark = Mark.NONE) -> WrittenStep:
+        marker = _MARKER.match(node.text)
+        text = node.text[marker.end() :] if marker else node.text
+        box = BOX.match(text)
+        if box is not None and mark is node.mark is Mark.NONE:
+            mark, text = box_mark(box[box.lastgroup or 0]), text[box.end() :].lstrip()
+        elif is_struck(text) or text.lstrip().startswith(("# ", "//")):
+            mark = Mark.REMOVED
+        if not text.strip():
+            raise _Wrong(SC.TEXT_BREAKS_OFF, "an item without text", node)
+        number = None
+        if marker and (digits := re.search(r"\d+", marker.group())):
+            number = int(digits.group())
+        return WrittenStep(text, None, node.start, node.end, node.mark if mark is Mark.NONE else mark, number=number)
+
+    def call(self, node: Node) -> WrittenStep:
+        receiver, _, name = node.text.rpartition(".")
+        arguments, nested = [], False
+        for label, item in zip(node.keys, node.items, strict=True):
+            nested = nested or item.kind not in (Kind.TEXT, Kind.WORD)
+            if item.kind is Kind.LIST and item.is_flat and len(node.items) == 1 and not label:
+                arguments += [Argument(each.text) for each in item.items]
+                nested = False
+                continue
+            arguments.append(Argument(item.text, label or None))
+        return WrittenStep(
+            name, tuple(arguments), node.start, node.end, node.mark, receiver.rpartition(".")[2], nested=nested
+        )
+
+    def sequence(self, node: Node) -> WrittenStep:
+        """``["grab", "mug"]`` or ``["grab", ["mug"]]``."""
+        items = node.items
+        if len(items) == 2 and items[1].kind in (Kind.LIST, Kind.MAP):
+            arguments, nested = self.arguments(items[1]), not items[1].is_flat
+        else:
+            arguments = tuple([Argument(item.text) for item in items[1:]])
+            nested = any([item.kind not in (Kind.TEXT, Kind.WORD) for item in items])
+        if not items or items[0].kind not in (Kind.TEXT, Kind.WORD) or nested:
+            raise _Wrong(SC.NOT_UNDERSTOOD, "this list is not understood as a step", node)
+        if len(items) == 1:
+            return self.text(items[0])
+        return WrittenStep(items[0].text, arguments, node.start, node.end, node.mark)
+
+    def arguments(self, node: Node) -> tuple[Argument, ...]:
+        if node.kind is Kind.TEXT and node.text.lstrip()[:1] in ("{", "["):  # JSON in a text, as in `tool_calls`
+            body = node.text.strip()
+            try:
+                inner = read_json(body, 0, len(body))
+            except (NotThisFormat, Unreadable):
+                raise _Wrong(SC.NOT_UNDERSTOOD, "these arguments are not JSON", node) from None
+            if inner.end != len(body) or not inner.is_flat:
+                raise _Wrong(SC.NOT_UNDERSTOOD, "these arguments are not understood", node)
+            return self.arguments(inner._replace(start=node.start, end=node.end))
+        if node.kind is Kind.MAP:
+            if len({key(k) for k in node.keys}) < len(node.keys):
+                raise _Wrong(SC.NOT_UNDERSTOOD, "an argument is given twice", node)
+            return tuple([Argument(v.text, k) for k, v in node.pairs if v.text != "null"])
+        if node.kind is Kind.LIST:
+            return tuple([Argument(item.text) for item in node.items])
+        if node.text in ("null", "None") and node.kind is Kind.WORD:
+            return ()
+        text = node.text.strip()
+        if text.startswith("(") and text.endswith(")"):
+            text = text[1:-1]
+        return tuple([argument(part) for part in split_commas(text) if part.strip()])
+
+    def _map(self, node: Node) -> None:
+        """A map that names an action, or one of steps by their numbers or actions."""
+        pairs = node.pairs
+        if pairs and all([_STEP_KEY.match(k) for k in node.keys]):
+            self._by_number(node)
+            return
+        if pairs and not any([bare_key(k) in keys.ACTION_KEYS for k in node.keys]):
+            if all([self.names.action(k) is not None for k in node.keys]):
+                self.steps += [self._entry(k, v, node) for k, v in pairs]
+                return
+            plans = [v for k, v in pairs if bare_key(k) in keys.PLAN_KEYS and v.kind is Kind.LIST]
+            if len(plans) == 1:
+                self._phase(node, plans[0])
+                return
+        self._record(node)
+
+    def _phase(self, node: Node, plan: Node) -> None:
+        """``{"phase": 1, "description": .., "actions": [..]}``: steps under a heading."""
+        for k, v in node.pairs:
+            if v is plan or (bare_key(k) in keys.NUMBER_KEYS | {"phase", "stage"} and v.kind is not Kind.LIST):
+                continue
+            self._beside_plan(k, v, plan)
+        self._list(plan)
+
+    def _by_number(self, node: Node) -> None:
+        """``{"1": "grab mug", "2": ..}``."""
+        expected: int | None = None
+        for k, v in node.pairs:
+            match = _STEP_KEY.match(k)
+            number = int(match[1]) if match else -1
+            if expected is None:
+                expected = 0 if number == 0 else 1
+            if number != expected:
+                message = f"`{short(k)}` stands where step {expected} should"
+                raise _Wrong(SC.NUMBERS_OUT_OF_ORDER, message, v)
+            self._step(v)
+            expected += 1
+
+    def _entry(self, name: str, node: Node, whole: Node) -> WrittenStep:
+        """``"GRAB": ["mug", "12"]``: numbers belong to the names before them."""
+        start = node.start
+        if node.kind is Kind.MAP:
+            return WrittenStep(name, self.arguments(node), start, node.end, nested=not node.is_flat)
+        texts = [item.text for item in node.items] if node.kind is Kind.LIST else [node.text] * bool(node.text)
+        if not node.is_flat:
+            raise _Wrong(SC.NOT_UNDERSTOOD, "this list is not understood as arguments", node)
+        arguments: list[Argument] = []
+        for text in texts:
+            numeric = _NUMERIC.match(text) and arguments and not arguments[-1].number
+            if numeric and not self.names.has_object(text):
+                arguments[-1] = arguments[-1]._replace(number=text)
+            elif text not in ("null", "None"):
+                arguments.append(Argument(text))
+        return WrittenStep(name, tuple(arguments), start, node.end, whole.mark)
+
+    def _record(self, node: Node) -> None:
+        """``{"action": "grab", "args": ["mug"]}``."""
+        record = _Record(self, node)
+        for k, v in self._flattened(node):
+            record.take(k, v)
+        self.steps.append(record.step())
+
+    def _flattened(self, node: Node) -> list[tuple[str, Node]]:
+        """The fields of a record; those of ``{"function": {"name": .., "arguments": ..}}`` are its own."""
+        pairs = []
+        for k, v in node.pairs:
+            if bare_key(k) in keys.ACTION_KEYS and v.kind is Kind.MAP:
+                pairs += v.pairs
+            else:
+                pairs.append((k, v))
+        seen = [bare_key(k) for k, _ in pairs]
+        for index, name in enumerate(seen):
+            if name in seen[:index]:
+                raise _Wrong(SC.NOT_UNDERSTOOD, f"`{short(pairs[index][0])}` stands twice in a step", pairs[index][1])
+        return pairs
+
+
+class _Record:
+    """The fields of one step, taken one after the other."""
+
+    def __init__(self, interpreter: _Interpreter, node: Node) -> None:
+        self.interpreter, self.names, self.node = interpreter, interpreter.names, node
+        self.name: Node | None = None
+        self.arguments: tuple[Argument, ...] | None = None
+        self.nested = False
+        self.agent = ""
+        self.number: int | None = None
+        self.marks: set[Mark] = {node.mark} - {Mark.NONE}
+        self.rest: list[tuple[str, Node]] = []
+        self.numbered: list[tuple[int, str, Node]] = []
+
+    def take(self, field: str, node: Node) -> None:
+        """Take a field."""
+        bare = bare_key(field)
+        flat = node.kind in (Kind.TEXT, Kind.WORD)
+        if bare in keys.ACTION_KEYS and self.name is None and (flat or node.kind in (Kind.LIST, Kind.CALL)):
+            if node.text not in ("null", "None") or node.kind is not Kind.WORD:
+                self.name = node
+        elif bare in keys.ARGUMENT_KEYS and self.arguments is None:
+            self.nested = not node.is_flat
+            self.arguments = self.interpreter.arguments(node)
+        elif match := keys.NUMBERED_ARGUMENT.match(bare):
+            self.numbered.append((int(match[1]), field, node))
+        else:
+            self.rest.append((field, node))
+
+    def step(self) -> WrittenStep:
+        """Return the step. Raises :class:`_Wrong` for a field that is not understood."""
+        name = self.name
+        if name is None:
+            return self._without_action()
+        if name.kind is Kind.LIST and self.arguments is None:
+            base = self.interpreter.sequence(name)
+        elif name.kind is Kind.CALL and self.arguments is None:
+            base = self.interpreter.call(name)
+        else:
+            base = WrittenStep(name.text, None, name.start, name.end)
+        action = self.names.action(base.name)
+        parameters = []
+        if action is not None and not isinstance(action, Refused):
+            parameters = [key(v.name[1:]) for v in action.parameters]
+        labelled: list[Argument] = []
+        unplaced: list[Argument] = []
+        if all([key(field) in parameters for _, field, _ in self.numbered]):
+            self.rest += [(field, node) for _, field, node in self.numbered]
+            self.numbered = []
+        for field, node in self.rest:
+            flat = node.kind in (Kind.TEXT, Kind.WORD)
+            if flat and key(field) in parameters and self.arguments is None and base.arguments is None:
+                labelled.append(Argument(node.text, field))
+            elif flat and bare_key(field) in keys.ARGUMENT_KEYS:
+                unplaced.append(Argument(node.text))
+            else:
+                self._beside(field, node)
+        arguments = self._all_arguments(base, labelled)
+        refused = None
+        if unplaced:
+            message = "which argument is which cannot be told from these fields"
+            refused = Refused(SC.UNPLACED_ARGUMENT, message, "give the arguments as one list")
+            arguments = (*(arguments or ()), *unplaced)
+        return base._replace(
+            arguments=arguments,
+            start=self.node.start,
+            end=self.node.end,
+            mark=self._mark(),
+            agent=self.agent or base.agent,
+            declared=True,
+            refused=refused,
+            nested=self.nested or base.nested,
+            number=self.number,
+        )
+
+    def _all_arguments(self, base: WrittenStep, labelled: list[Argument]) -> tuple[Argument, ...] | None:
+        arguments = base.arguments if self.arguments is None else self.arguments
+        if labelled:
+            return tuple(labelled)
+        if not self.numbered:
+            return arguments
+        given = [index for index, _, node in self.numbered if not _is_empty(node)]
+        first = self.numbered[0][0]
+        if arguments is not None or first > 1 or given != list(range(first, first + len(given))):
+            message = "the numbers of these arguments are not understood"
+            raise _Wrong(SC.NOT_UNDERSTOOD, message, self.numbered[0][2], _ALONE)
+        return tuple([Argument(node.text) for _, _, node in self.numbered if not _is_empty(node)])
+
+    def _without_action(self) -> WrittenStep:
+        """``{"step": "grab the mug", "reason": ".."}``."""
+        if self.arguments is not None and not self.rest and not self.numbered:
+            message = "arguments without an action"
+            refused = Refused(SC.NOT_UNDERSTOOD, message, 'write {"action": .., "args": [..]}')
+            return WrittenStep("", self.arguments, self.node.start, self.node.end, refused=refused)
+        steps = [
+            (k, v)
+            for k, v in self.rest
+            if bare_key(k) in keys.NUMBER_KEYS and v.kind in (Kind.TEXT, Kind.CALL) and not v.text.isdecimal()
+        ]
+        if len(steps) != 1 or self.arguments is not None or self.numbered:
+            message = "this object names no action"
+            raise _Wrong(SC.NOT_UNDERSTOOD, message, self.node, 'write {"action": .., "args": [..]}')
+        for field, node in self.rest:
+            if node is not steps[0][1]:
+                self._beside(field, node)
+        node = steps[0][1]
+        step = self.interpreter.call(node) if node.kind is Kind.CALL else self.interpreter.text(node)
+        return step._replace(mark=self._mark(), agent=self.agent, number=self.number)
+
+    def _mark(self) -> Mark:
+        marks = self.marks
+        if Mark.REMOVED in marks and Mark.TICKED in marks:
+            raise _Wrong(SC.NOT_UNDERSTOOD, "this step is marked as removed and as done", self.node, _STEPS_DIFFER)
+        for mark in (Mark.FAILED, Mark.REMOVED, Mark.TICKED, Mark.UNTICKED):
+            if mark in marks:
+                return mark
+        return Mark.NONE
+
+    def _beside(self, field: str, node: Node) -> None:
+        """A field next to action and arguments: a number, who acts, a mark, or a remark."""
+        bare = bare_key(field)
+        flat = node.kind in (Kind.TEXT, Kind.WORD)
+        word = _TICKS.get(node.text.strip().lower(), node.text.strip().lower()) if flat else ""
+        marks = self._marks(bare, word) if flat else None
+        if marks is not None:
+            self.marks |= marks
+        elif bare in keys.AGENT_KEYS and flat and not self.agent:
+            self.agent = node.text
+        elif bare in keys.NUMBER_KEYS and _digits(word):
+            if self.number is None:
+                self.number = int(_digits(word))
+        elif bare in keys.REMARK_KEYS and flat and word.strip(".! ") in keys.REMOVED_WORDS:
+            self.marks.add(Mark.REMOVED)
+        elif bare in keys.REMARK_KEYS | {"result", "outcome"} and (flat or (node.kind is Kind.LIST and node.is_flat)):
+            self.interpreter.remark(node)
+        elif not _is_harmless(bare, word, node):
+            more = bare in keys.HARMLESS_WHEN_FALSE or bare in _CONDITIONS
+            code = SC.MORE_THAN_A_SEQUENCE if more else SC.NOT_UNDERSTOOD
+            raise _Wrong(code, f"`{short(field)}` in a step is not understood", node, _ALONE)
+
+    def _marks(self, bare: str, word: str) -> set[Mark] | None:
+        """What a field says about the step; ``None`` if it is no mark."""
+        true, false = word in keys.TRUE_WORDS, word in keys.FALSE_WORDS or not word
+        if bare in keys.REMOVED_KEYS and (true or false):
+            return {Mark.REMOVED} if true else set()
+        if bare in keys.KEPT_KEYS and (true or word in keys.FALSE_WORDS):
+            return set() if true else {Mark.REMOVED}
+        if bare in keys.DONE_KEYS and (true or false):
+            return {Mark.TICKED if true else Mark.UNTICKED}
+        if bare not in keys.STATUS_KEYS:
+            return None
+        if word in keys.REMOVED_WORDS:
+            return {Mark.REMOVED}
+        if word in keys.FAILED_WORDS:
+            return {Mark.FAILED}
+        if word in keys.DONE_WORDS or word == "true":
+            return {Mark.TICKED} if bare in ("status", "state") else set()
+        return {Mark.UNTICKED} if word in keys.PENDING_WORDS else None
+
+
+def _digits(text: str) -> str:
+    bare = text.strip("*`. #()").removeprefix("step").strip()
+    return bare if bare.isdecimal() and len(bare) < 6 else ""
+
+
+def _is_harmless(bare: str, word: str, node: Node) -> bool:
+    """Whether a field says nothing about what is done."""
+    if _is_empty(node):
+        return True
+    if node.kind not in (Kind.TEXT, Kind.WORD):
+        return False
+    if bare == "type":
+        return bare_key(node.text) in keys.CALL_KINDS
+    if bare in keys.HARMLESS_WHEN_FALSE and word in ("false", "0", "no"):
+        return True
+    return bare in _STEP_FIELDS or (bare in ("repeat", "times") and word == "1")
+
+
+def _is_empty(node: Node) -> bool:
+    """Whether a value says nothing."""
+    if node.kind is Kind.WORD:
+        return node.text in ("null", "None", "~", "")
+    return node.kind is not Kind.CALL and not node.items and not node.text.strip()
