@@ -46,6 +46,7 @@ class Careful:
         self.report = Report(source, self.loose.cleaned)
         self.outline = Outline(self.report, self.lines, self.prose)
         self.decision = Decision(self.outline)
+        self.beside: list[Span] = []  # comments and fields of values that belong to no step
         self.objects: list[Step] | None = None  # of a file with one object a line
 
     def read(self) -> LooseResult:
@@ -171,14 +172,9 @@ class Careful:
             else:
                 steps.append(Step(item.found, self.report.place(item.start, item.end), None))
         for span in datum.comments:
-            comment = self.loose.cleaned.text[span.start : span.end]
-            refused = self.prose.objection(comment, False) or self.prose.behind(comment.lstrip("#/* "))
-            if refused:
-                self.report.refuse(refused, span.start, span.end)
+            self.beside.append(span)
             self.report.note(COMMENTS, self.report.place(span.start, span.end))
-        for text, start, end in values.said:
-            if refused := self.prose.objection(text, False):
-                self.report.refuse(refused, start, end)
+        self.beside += [Span(start, end) for _, start, end in values.said]
         if values.skipped:
             self.report.note(SKIPPED, self.report.place(datum.start, datum.end))
         if not placed and not self.loose.flaws:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Label
+from plansafe.grammar.diagnostics import Label, Span
 from plansafe.llm.loose.candidates import Item, Plan, Run
 from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.names import Refused, Tolerance, short
@@ -34,6 +34,7 @@ class Decision:
         self.outline = outline
         self.report = outline.report
         self.prose = outline.prose
+        self.repeated: list[Span] = []  # steps of the plan that the text gives again
 
     def plan(self) -> Plan | None:
         """The plan, once the whole text is read. Where it was refused, the report says so."""
@@ -75,6 +76,7 @@ class Decision:
         written = [[timed(s.found.step.text, s.time, s.found.duration) for s in plan.steps] for plan in plans]
         for other, plan in zip(written[1:], plans[1:], strict=True):
             if other == written[0]:
+                self.repeated += [step.span for step in plan.steps]
                 self.report.note(
                     Tolerance(SC.PLAN_REPEATED, "the plan stands in the text more than once"), plan.steps[0].span
                 )

@@ -270,7 +270,7 @@ class Lines:
             bare = bare[head.end() :]
         pieces = _HARD.split(bare)
         outcomes = [self._piece(piece) for piece in pieces]
-        first, skipped = outcomes[0]
+        first, skipped = outcomes[0][0], bool(outcomes[0][1])
         if first is None:
             if any([isinstance(outcome, Resolved) for outcome, _ in outcomes]):
                 refused = Refused(SC.NOT_UNDERSTOOD, "part of this line is a step, and part of it is not understood")
@@ -284,7 +284,8 @@ class Lines:
                 return Reading("attempt", (), wrong or self.prose.before(rest) or unread, offset, len(text))
             if wrong := self.prose.behind(rest):
                 return Reading("attempt", (), wrong, offset, len(text))
-            return Reading("steps", (Found(first, offset, offset + len(line)),), None, offset, len(text), "words", True)
+            end = offset + line.index(rest)
+            return Reading("steps", (Found(first, offset, end),), None, offset, len(text), "words", True)
         found = []
         for outcome, more in outcomes:
             if not isinstance(outcome, Resolved):
@@ -293,8 +294,9 @@ class Lines:
                     start, end = offset, offset + len(line)
                     return Reading("steps", tuple([Found(s, start, end) for s in several]), None, start, end, "words")
                 return Reading("attempt", (), self.prose.before(bare) or outcome, offset, offset + len(line))
-            found.append(Found(outcome, offset, offset + len(line)))
-            skipped = skipped or more
+            end = offset + (line.rindex(more) if more else len(line))
+            found.append(Found(outcome, offset, end))
+            skipped = skipped or bool(more)
         if len(pieces) == 1 and self._by_commas(bare):
             refused = Refused(
                 SC.AMBIGUOUS_NAME, "this line can be read as one step or as several", "write one step a line"
@@ -302,22 +304,22 @@ class Lines:
             return Reading("attempt", (), refused, offset, offset + len(line))
         return Reading("steps", tuple(found), None, offset, offset + len(line), "words", skipped)
 
-    def _piece(self, piece: str) -> tuple[Resolved | Refused | None, bool]:
-        """One step in words, and whether words behind it were left out."""
+    def _piece(self, piece: str) -> tuple[Resolved | Refused | None, str]:
+        """One step in words, and the words after it that are no part of it."""
         body = piece[len(connective(piece)) :].strip(_TRIM)
         whole = self._tokens(body)
         if whole is None or isinstance(whole, Resolved):
-            return whole, False
+            return whole, ""
         match = _WORDS_TAIL.search(body)
         if match is None:
-            return whole, False
+            return whole, ""
         tail = body[match.start() :]
         step = self._tokens(body[: match.start()])
         if not isinstance(step, Resolved):
-            return whole if step is None else step, False
+            return whole if step is None else step, ""
         if re.search(r"\(\s*\d", tail):
-            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), False
-        return self.prose.behind(tail.strip(" \t(-\u2014#/")) or step, True
+            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), ""
+        return step, tail
 
     def _tokens(self, text: str) -> Resolved | Refused | None:
         return self.steps.words.step([unquoted(token) for token in text.replace(",", " ").split()])

@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.data_text import Value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import is_foreign
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.as_written import AsWritten, Step
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
 from plansafe.llm.loose.careful import Careful
+from plansafe.llm.loose.elements import Datum, Form, Line
 from plansafe.llm.loose.mending import mended
 from plansafe.llm.loose.names import Names, Refused, Tolerance
-from plansafe.llm.loose.report import SKIPPED
+from plansafe.llm.loose.remarks import find_remarks
+from plansafe.llm.loose.report import SKIPPED, Report
 from plansafe.llm.loose.scope import answer_scope
 from plansafe.llm.loose.strict import plain_name, strict_plan
 from plansafe.llm.loose.wrapping import LIMIT
@@ -44,7 +47,9 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
         return LooseResult(None, (), (), checker.diagnostics)
     strict = strict_plan(text, checker)
     if strict is not None:
-        return strict
+        comments = [Span(*match.span()) for match in re.finditer(r";[^\n]*", text.text)]
+        names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors) if comments else None
+        return strict if names is None else strict._replace(remarks=find_remarks(text, comments, strict.steps, names))
     if len(text.text) > LIMIT:
         message = f"a loose text may have {LIMIT:,} characters; this has {len(text.text):,}"
         return _alone(text, SC.TEXT_TOO_LARGE, message, "cut the text, or write a plain plan")
@@ -88,17 +93,18 @@ class _Answer:
             checker.engine.task, checker.engine.resolver.lenient
         )  # the checker's has its own hints
         self.before: Span | None = None  # what stands before the answer
+        self.announced = False  # as the final one: what stands before it may be a draft
         self.end = len(source.text)  # where the answer ends; behind it the text may still object to it
 
     def read(self) -> LooseResult:
-        whole = Careful(self.source, self.names)
+        whole = self.whole = Careful(self.source, self.names)
         declined = self._find(whole)
         if declined is not None:
             return declined
         reader = whole if self.before is None else Careful(self._answer(self.source.text), self.names)
         found = reader.read()
         if found.plan is not None or any([each.code in _FINAL for each in found.diagnostics]):
-            return self._noted(found)
+            return self._noted(found, reader)
         broken = mended(reader.source.text)
         if broken is not None:
             closed = Careful(self._answer(self.source.text[: broken.end] + broken.closing), self.names)
@@ -106,12 +112,12 @@ class _Answer:
             cut = cut if cut.plan is not None else self._as_written(closed)
             if cut.plan is not None:
                 place = Span(max(broken.end - 1, 0), broken.end)
-                return self._noted(cut, (_BROKEN_OFF, place))
+                return self._noted(cut, closed, (_BROKEN_OFF, place))
         behind = self.end < len(self.source.text)
         alone = Careful(self._answer(self.source.text[: self.end]), self.names) if behind else reader
         as_written = self._as_written(alone)
         if as_written.plan is not None:
-            return self._noted(as_written)
+            return self._noted(as_written, alone)
         known = [(each.code, each.message) for each in as_written.diagnostics]
         others = [each for each in found.diagnostics if (each.code, each.message) not in known]
         return found._replace(diagnostics=(*as_written.diagnostics, *others))
@@ -123,6 +129,7 @@ class _Answer:
         scope = answer_scope(whole.loose, lambda start, end: written.holds_step(cleaned.text, start, end))
         if scope is None:
             return None
+        self.announced = scope.announced
         self.end = cleaned.origin(scope.end - 1, scope.end).end
         if not cleaned.text[: scope.lead].strip():
             return None
@@ -136,6 +143,43 @@ class _Answer:
         """The text without what stands before the answer, places unchanged."""
         end = self.before.end if self.before else 0
         return Source(self.source.name, _without(text, (Span(0, end),)))
+
+    def _with_remarks(self, found: LooseResult, reader: Careful) -> LooseResult:
+        """Judge what is next to the steps; drafts before an announced final plan are not."""
+        report = self.whole.report
+        first = min([step.span.start for step in found.steps], default=0)
+        left_out = [step.span for step in found.steps] + [*reader.decision.repeated]
+        left_out += [
+            span
+            for span in (report.place(span.start, span.end) for span in self.whole.loose.reasoning)
+            if span.end <= first
+        ]
+        if self.announced and self.before is not None:
+            left_out += self._drafts(self.before)
+        beside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
+        for block in self.whole.loose.blocks:
+            for element in block.elements:
+                if isinstance(element, Datum):
+                    left_out.append(report.place(element.start, element.end))
+                    beside += _around(element.value, found.steps, report)
+                elif isinstance(element, Form):
+                    left_out.append(report.place(element.start, element.end))
+                    text = self.whole.loose.cleaned.text
+                    comments = re.compile(r";[^\n]*").finditer(text, element.start, element.end)
+                    beside += [report.place(*match.span()) for match in comments]
+        outside = [*_complement(left_out, len(self.source.text)), *beside]
+        return found._replace(remarks=find_remarks(self.source, outside, found.steps, self.names))
+
+    def _drafts(self, before: Span) -> list[Span]:
+        """The steps on lines of their own before the final plan."""
+        lines = [e for block in self.whole.loose.blocks for e in block.elements if isinstance(e, Line)]
+        drafts = []
+        for line in lines:
+            if line.kind == "line" and self.whole.report.place(line.start, line.start + 1).end <= before.end:
+                reading = self.whole.lines.read(line.text)
+                if reading.kind == "steps":
+                    drafts.append(self.whole.report.place(line.start + reading.start, line.start + reading.end))
+        return drafts
 
     def _as_written(self, reader: Careful) -> LooseResult:
         cleaned = _without(reader.loose.cleaned.text, reader.loose.reasoning)
@@ -160,9 +204,9 @@ class _Answer:
         report.refuse(refused, read.start, read.end)
         return report.refusals[0]
 
-    def _noted(self, found: LooseResult, *more: tuple[Tolerance, Span]) -> LooseResult:
+    def _noted(self, found: LooseResult, reader: Careful, *more: tuple[Tolerance, Span]) -> LooseResult:
         """What was read, with what was left out of it."""
-        notes = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
+        liberties = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
         name = self.source.name
         steps = [
             step._replace(ill_formed=isinstance(self.resolver.tokens(step.text[1:-1].split()), IllFormed))
@@ -170,8 +214,28 @@ class _Answer:
         ]
         said = [
             Diagnostic(each.code, each.message, (Label(name, span, "here"),), help=each.help, severity=Severity.NOTE)
-            for each, span in notes
+            for each, span in liberties
         ]
-        return found._replace(
-            steps=tuple(steps), notes=tuple(sorted([*found.notes, *said], key=lambda note: note.code))
-        )
+        notes = tuple(sorted([*found.notes, *said], key=lambda note: note.code))
+        return self._with_remarks(found._replace(steps=tuple(steps), notes=notes), reader)
+
+
+def _complement(spans: list[Span], size: int) -> list[Span]:
+    """The ranges that no span covers."""
+    gaps = []
+    position = 0
+    for span in sorted(spans):
+        if span.start > position:
+            gaps.append(Span(position, span.start))
+        position = max(position, span.end)
+    return [*gaps, Span(position, size)] if position < size else gaps
+
+
+def _around(value: Value, steps: tuple[LooseStep, ...], report: Report) -> list[Span]:
+    """What the strings of a JSON or Python value hold next to steps."""
+    if value.items:
+        return [span for part in value.items for span in _around(part, steps, report)]
+    place = report.place(value.start, value.end)
+    inside = [step.span for step in steps if place.start < step.span.end and step.span.start < place.end]
+    gaps = _complement([Span(0, place.start), *inside], place.end)
+    return gaps if inside and not any([span.start < place.start for span in inside]) else []
