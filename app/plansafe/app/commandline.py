@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from plansafe.app.options import (
+    AcceptRemarks,
     AllowNoRules,
     Color,
     ColorChoice,
@@ -252,6 +253,7 @@ def audit(
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
     reading: Reading = From.PDDL,
+    accept_remarks: AcceptRemarks = False,
     world: WorldName = None,
     scene: SceneFile = None,
     goal: GoalFile = None,
@@ -376,6 +378,7 @@ def audit(
         every=every,
         replay=replay.value,
         loose=reading is From.TEXT,
+        accept_remarks=accept_remarks,
         engine=engine.value,
         infer_invariants=not no_inferred_invariants,
         certificate=certificate is not None,

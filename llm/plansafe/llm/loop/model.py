@@ -114,7 +114,7 @@ class Wishes(NamedTuple):
     a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` where none is known, and under
     the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
     Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to what can be done;
-    ``refusal``: the model may refuse.
+    ``refusal``: the model may refuse; ``accept_remarks``: text next to a plan that is not understood is harmless.
     """
 
     decode: Decode = Decode.FREE
@@ -129,6 +129,7 @@ class Wishes(NamedTuple):
     replan: bool = False
     mapping: bool = False
     refusal: bool = False
+    accept_remarks: bool = False
 
 
 class Status(StrEnum):

@@ -7,6 +7,7 @@ for its steps, it is read as it is written, and its ill-formed steps are the che
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import Value
@@ -27,6 +28,7 @@ from plansafe.llm.loose.wrapping import LIMIT
 from plansafe.llm.loose.written import Written
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import IllFormed, Resolver
+from plansafe.verifier.reporting.report import Report
 
 _BROKEN_OFF = Tolerance(SC.TEXT_BREAKS_OFF, "the text breaks off; it was read up to there", "ask for the plan in full")
 _ILL_FORMED = Tolerance(
@@ -56,6 +58,21 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
     if is_foreign(text.text):
         return _alone(text, SC.NOT_UTF8, "bytes that are not UTF-8", "save the text as UTF-8")
     return _Answer(text, checker).read()
+
+
+class CheckedAnswer(NamedTuple):
+    """An answer as it was read, and the report on its plan (``None`` where none was read)."""
+
+    read: LooseResult
+    report: Report | None
+
+
+def check_answer(text: Source, checker: Checker, *, accept_remarks: bool = False) -> CheckedAnswer:
+    """Read an answer and judge its plan. A remark that was not understood caps the verdict at UNKNOWN."""
+    read = read_loose(text, checker)
+    if read.plan is None:
+        return CheckedAnswer(read, None)
+    return CheckedAnswer(read, read.capped(checker.check(read.plan), accept_remarks=accept_remarks))
 
 
 def _alone(text: Source, code: str, message: str, help: str) -> LooseResult:

@@ -18,11 +18,15 @@ from plansafe.llm.loose.names import Names, key
 
 _VOCABULARY = Path(__file__).with_name("vocabulary.toml")
 _COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_TOKEN = re.compile(r"\(\s*[a-z][^()]*\)|[a-z][\w.-]*\([^()]*\)|[a-z0-9_]+(?:[-'][a-z0-9_]+)*|[.,;:!?/\u2014()]|\u0001|-+|\S")
+_TOKEN = re.compile(
+    r"\(\s*[a-z][^()]*\)|[a-z][\w.-]*\([^()]*\)|[a-z0-9_]+(?:[-'][a-z0-9_]+)*|[.,;:!?/\u2014()]|\u0001|-+|\S"
+)
 _STEP_NUMBER = re.compile(r"\bstep #?(\d{1,4})\b")
 _STEP_COUNT = re.compile(r"\b(\w+)(?:-| )(?:steps?|actions?)\b|\b(?:steps?|actions|length): (\d+)(?: steps?)?")
 _PHASE = re.compile(r"^(?:phase|part|stage|section) \d{1,2}(?=$| ?[:.\u2014-])")
-_HERE = re.compile(r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b")
+_HERE = re.compile(
+    r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
+)
 _ABOVE = re.compile(r"\b(?:plan|steps|actions|sequence|list) above\b|\babove (?:plan|steps|actions|sequence|list)\b")
 _SHORT = {"here's": "here is", "it's": "it is", "that's": "that is", "let's": "let us", "we'll": "we will",
           "i'll": "i will", "i've": "i have", "we've": "we have", "you'll": "you will", "there's": "there is",
@@ -43,7 +47,9 @@ _EXPLAINS = frozenset(
     "explanation explanations reasoning rationale summary overview breakdown note notes why how reason reasons details "
     "key safety highlights considerations consideration points goal".split()
 )
-_ASSURES = frozenset("ensures ensuring ensure guarantees guaranteeing achieves satisfies maintains keeps respects".split())
+_ASSURES = frozenset(
+    "ensures ensuring ensure guarantees guaranteeing achieves satisfies maintains keeps respects".split()
+)
 
 
 class Place(Enum):
@@ -431,7 +437,9 @@ class PlanWords:
         segment = self._segment(tokens, at, used)
         groups = token.names
         if "switch" in groups or segment.side:
-            groups = frozenset((f"switch-{segment.side}",)) if segment.side and "switch" in groups else groups - {"switch"}
+            groups = (
+                frozenset((f"switch-{segment.side}",)) if segment.side and "switch" in groups else groups - {"switch"}
+            )
         if "off" in segment.sides and "switch" not in token.names:
             raise _NotUnderstood(token.text)
         if token.text in ("leave", "leaves", "leaving", "left") and not segment.is_place:
@@ -483,7 +491,9 @@ class PlanWords:
         for number in range(at + 1, len(tokens)):
             token = tokens[number]
             nothing_after = number + 1 == len(tokens) or tokens[number + 1].kind == "mark"
-            if token.text in ("on", "off") and (sides or not self._takes_object(tokens, number) or "switch" in tokens[at].names):
+            if token.text in ("on", "off") and (
+                sides or not self._takes_object(tokens, number) or "switch" in tokens[at].names
+            ):
                 if "switch" not in tokens[at].names or sides:
                     place = False
                     break
@@ -574,9 +584,18 @@ class _Segment(NamedTuple):
 
 
 _OPPOSITES = {"switch-on": "switch-off", "switch-off": "switch-on", "open": "close", "close": "open"}
-_BOUNDARIES = frozenset((",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "since", "which", "that", "then"))
+_BOUNDARIES = frozenset(
+    (",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "since", "which", "that", "then")
+)
 _KNOWN = (
-    _THEN | _FIRST | _LAST | _NEEDS | _PARTICLES | _COPULAS | _PREPOSITIONS | {"before", "after", "step", "action", "can", "left", "has", "have"}
+    _THEN
+    | _FIRST
+    | _LAST
+    | _NEEDS
+    | _PARTICLES
+    | _COPULAS
+    | _PREPOSITIONS
+    | {"before", "after", "step", "action", "can", "left", "has", "have"}
 )
 
 
@@ -586,4 +605,3 @@ def _normalised(sentence: str) -> str:
     text = re.sub(r"[*`]+|(?<!\w)_+|_+(?!\w)", "", text)
     text = re.sub(r"[a-z]+'[a-z]+", lambda match: _SHORT.get(match.group(), match.group()), text)
     return text.strip()
-
