@@ -41,7 +41,7 @@ class Careful:
         self.source = source
         self.steps = Steps(names)
         self.prose = Prose(names)
-        self.lines = Lines(self.steps, self.prose)
+        self.lines = Lines(self.steps)
         self.loose: LooseText = read_text(source.text)
         self.report = Report(source, self.loose.cleaned)
         self.outline = Outline(self.report, self.lines, self.prose)

@@ -10,7 +10,7 @@ from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import Group, groups, unquoted
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.placing import Resolved
-from plansafe.llm.loose.prose import CONNECTIVE, Prose, connective
+from plansafe.llm.loose.prose import CONNECTIVE, connective
 from plansafe.llm.loose.steps import Steps
 
 _SEPARATOR = re.compile(
@@ -76,10 +76,9 @@ class _Act(NamedTuple):
 class Lines:
     """Reads lines against the names of a task."""
 
-    def __init__(self, steps: Steps, prose: Prose) -> None:
+    def __init__(self, steps: Steps) -> None:
         self.steps = steps
         self.names = steps.names
-        self.prose = prose
 
     def read(self, text: str) -> Reading:
         """A line without its marker. Linear in its length, apart from short lists of words."""
@@ -169,8 +168,6 @@ class Lines:
         manner = acts[0].manner
         lead = text[: acts[0].start]
         bare, closing = self._lead(lead)
-        if isinstance(bare, Refused):
-            return Reading("attempt", (), bare, 0, acts[0].start)
         mention = bare == "sentence"
         for left, right in pairwise(acts):
             gap = text[left.end : right.start]
@@ -182,8 +179,6 @@ class Lines:
                 return Reading("attempt", (), refused, left.start, right.end)
             if _SEPARATOR.fullmatch(gap.strip()) and not (";" in gap and left.manner == "list"):
                 continue
-            if wrong := self.prose.before(gap):
-                return Reading("attempt", (), wrong, left.end, right.start)
             if mention:
                 continue
             message, help = "what stands between two steps is not understood", "write each step on a line of its own"
@@ -191,7 +186,7 @@ class Lines:
                 message, help = "`;` begins a comment, but a step follows it", "write each step on a line of its own"
             return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message, help), left.start, right.end)
         if mention:
-            return Reading("mention", tuple(found), self.prose.before(text), acts[0].start, acts[-1].end, manner, True)
+            return Reading("mention", tuple(found), None, acts[0].start, acts[-1].end, manner, True)
         tail = text[acts[-1].end :]
         timed = _DURATION.match(tail)
         if timed:
@@ -210,7 +205,7 @@ class Lines:
         skipped = described or bool(tail.strip(_TRIM + "\"'`)"))
         return Reading("steps", tuple(found), None, acts[0].start, acts[-1].end, manner, skipped)
 
-    def _lead(self, lead: str) -> tuple[str | Refused, int]:
+    def _lead(self, lead: str) -> tuple[str, int]:
         """What words before a step are, and how many parentheses they open."""
         closing = lead.count("(") - lead.count(")")
         bare = lead.strip(" \t\n\"'`([{,")
@@ -218,8 +213,6 @@ class Lines:
             return "", closing
         if HEAD.fullmatch(bare) or CONNECTIVE.fullmatch(bare):
             return "head", closing
-        if refused := self.prose.before(bare):
-            return refused, closing
         if _LED.search(lead) and closing <= 0:
             return "description", closing
         return "sentence", closing
@@ -230,14 +223,12 @@ class Lines:
         if not rest or rest == ";":
             return None
         if not _COMMENT.match(rest):
-            if refused := self.prose.behind(rest):
-                return refused
             return Refused(
                 SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`"
             )
         if rest.count("(") != rest.count(")"):
             return Refused(SC.TEXT_BREAKS_OFF, "a parenthesis is not closed, or closed twice")
-        return self.prose.behind(rest.lstrip(";#/-\u2014: ("))
+        return None
 
     def _open(self, text: str) -> Reading | None:
         """A step whose parenthesis is not closed, or holds what no step has."""
@@ -281,9 +272,7 @@ class Lines:
             if not rest.lstrip().startswith(";"):
                 wrong = next((outcome for outcome, _ in outcomes if isinstance(outcome, Refused)), None)
                 unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood")
-                return Reading("attempt", (), wrong or self.prose.before(rest) or unread, offset, len(text))
-            if wrong := self.prose.behind(rest):
-                return Reading("attempt", (), wrong, offset, len(text))
+                return Reading("attempt", (), wrong or unread, offset, len(text))
             end = offset + line.index(rest)
             return Reading("steps", (Found(first, offset, end),), None, offset, len(text), "words", True)
         found = []
@@ -293,7 +282,7 @@ class Lines:
                 if several:
                     start, end = offset, offset + len(line)
                     return Reading("steps", tuple([Found(s, start, end) for s in several]), None, start, end, "words")
-                return Reading("attempt", (), self.prose.before(bare) or outcome, offset, offset + len(line))
+                return Reading("attempt", (), outcome, offset, offset + len(line))
             end = offset + (line.rindex(more) if more else len(line))
             found.append(Found(outcome, offset, end))
             skipped = skipped or bool(more)

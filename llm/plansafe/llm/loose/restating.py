@@ -130,6 +130,12 @@ def verb_forms(lemma: str, irregular: str | None = None) -> list[tuple[str, str]
     return [(lemma, "base"), (third, "s"), (f"{stem}ing", "ing"), (past, "ed")]
 
 
+@cache
+def vocabulary_verbs() -> frozenset[str]:
+    """The household verbs that are known, in the imperative."""
+    return frozenset(form for form, (_, kinds) in _vocabulary().verbs.items() if "base" in kinds)
+
+
 class _Token(NamedTuple):
     """``kind``: ``word``, ``verb``, ``state``, ``objects``, ``step`` or ``mark``; ``names`` are groups or objects."""
 

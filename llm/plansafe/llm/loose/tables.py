@@ -56,7 +56,7 @@ def read_table(table: Table, lines: Lines, prose: Prose) -> list[Placed]:
             )
             continue
         for column in others:
-            refused = prose.objection(row[column][0], False) or prose.behind(row[column][0])
+            refused = prose.objection(row[column][0])
             placed += [Placed(refused, row[column][1], row[column][1] + 1)] if refused else []
         placed += _row(lines, text, row[arguments[0]][0] if arguments else None, start, end)
     if numbers and int(_digits(rows[0][numbers[0]][0])) > 1:

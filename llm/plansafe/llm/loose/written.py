@@ -18,6 +18,7 @@ from plansafe.llm.loose.calls import Call, calls_in
 from plansafe.llm.loose.decision import DOUBTFUL
 from plansafe.llm.loose.lines import Lines
 from plansafe.llm.loose.names import Refused, key, short
+from plansafe.llm.loose.prose import Prose
 from plansafe.llm.loose.sentences import MARK, NUMBER, Sentences
 from plansafe.verifier.execution.steps import Resolver
 
@@ -63,7 +64,7 @@ class Written:
     """Reads plans as they are written, against the names of a task."""
 
     def __init__(self, lines: Lines, resolver: Resolver) -> None:
-        self.lines, self.names, self.prose = lines, lines.names, lines.prose
+        self.lines, self.names, self.prose = lines, lines.names, Prose(lines.names)
         self.steps = StepsAsWritten(lines, resolver)
         self.sentences = Sentences(self.steps, self.prose)
         self.predicates = {key(predicate.name) for predicate in self.names.task.predicates}
@@ -157,8 +158,6 @@ class Written:
             plainer = bool(_ARTICLE.search(said)) and not _ARTICLE.search(text[first.start : first.end])
             if remark and (first.form == "call" or plainer):
                 position = call.end
-                if wrong := self.prose.behind(said):
-                    return AsWritten((), wrong, call.start, call.end)
                 continue
             if all([_DOTS.fullmatch(word) for word in call.words]):
                 left_out = Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", _IN_FULL)
