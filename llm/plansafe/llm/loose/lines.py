@@ -35,6 +35,7 @@ _HARD = re.compile(
     r"(?:then|next|finally|afterwards|after that),?[ \t])[ \t]{0,8}"
 )
 _WORDS_TAIL = re.compile(r"[ \t](?:#|//|--|\u2014|-)[ \t]|[ \t]\(|\u2014|,?[ \t](?:because|so that|in order to)[ \t]")
+_ALTERNATIVE = re.compile(r"\b(?:or|either|option|choice|alternative|alternatively|variant)\b", re.IGNORECASE)
 MAX_HEADS = 100
 _HEADED = re.compile(r"(?<![\w-])([^\W\d][\w-]{0,60})\(")
 _TRIM = " \t\n.,;!:"
@@ -168,6 +169,11 @@ class Lines:
         manner = acts[0].manner
         lead = text[: acts[0].start]
         bare, closing = self._lead(lead)
+        if bare == "alternative":
+            refused = Refused(
+                SC.MORE_THAN_A_SEQUENCE, f"the text offers alternatives: `{short(lead)}`", "give one plan"
+            )
+            return Reading("attempt", (), refused, 0, acts[0].start)
         mention = bare == "sentence"
         for left, right in pairwise(acts):
             gap = text[left.end : right.start]
@@ -213,6 +219,8 @@ class Lines:
             return "", closing
         if HEAD.fullmatch(bare) or CONNECTIVE.fullmatch(bare):
             return "head", closing
+        if _ALTERNATIVE.search(bare):
+            return "alternative", closing
         if _LED.search(lead) and closing <= 0:
             return "description", closing
         return "sentence", closing

@@ -109,10 +109,10 @@ class _Reader:
         """The sentences that are not known to be harmless, in order."""
         paragraphs = [each for block, span in enumerate(outside) for each in self._paragraphs(span, block)]
         headings = [each.start for each in paragraphs if each.context.place is not Place.STEP]
-        listed: dict[int, list[int]] = {}
+        listed: dict[bool, list[int]] = {True: [], False: []}
         for each in paragraphs:
             if each.number is not None and each.context.place is not Place.STEP and not each.labelled:
-                listed.setdefault(each.block, []).append(each.number)
+                listed[each.context.place is Place.AFTER].append(each.number)
         count = len(self.spans)
         cursor, block = [-1], -1
         for each in paragraphs:
@@ -120,10 +120,11 @@ class _Reader:
                 cursor, block = [-1], each.block
             context = each.context
             if context.place is not Place.STEP:
-                numbers = listed.get(each.block, [])
+                numbers = listed[context.place is Place.AFTER]
                 if context.place is not Place.AFTER:
                     context = Context(context.place, self._below(each, headings))
-                if each.labelled or (each.number is not None and numbers == list(range(1, count + 1))):
+                aligned = context.place is Place.AFTER and numbers == list(range(1, count + 1))
+                if each.labelled or (each.number is not None and aligned):
                     number = -1 if each.number is None else each.number - 1
                     context = Context(context.place, frozenset((number,)) if 0 <= number < count else frozenset())
                     if not context.targets:
@@ -165,8 +166,11 @@ class _Reader:
                 else:
                     if current is not None:
                         yield current
-                    begin = position + (written.end() if written and _plain(line) == line else 0)
                     labelled = bool(written and written["step"])
+                    skip = written.end() if written and _plain(line) == line else 0
+                    if labelled and written is not None:
+                        skip = re.search("step|action", line, re.IGNORECASE).start()  # type: ignore[union-attr] # it is there
+                    begin = position + (skip if line[skip:].strip() else 0)
                     current = _Paragraph(begin, end, number, labelled, place, block)
             position = end + 1
         if current is not None:
@@ -190,7 +194,7 @@ class _Reader:
 
     def _sentences(self, paragraph: _Paragraph, context: Context, cursor: list[int]) -> Iterator[Span]:
         text = self.source.text[paragraph.start : paragraph.end]
-        if context.place is Place.STEP or "|" in text:
+        if self._is_row(paragraph.start):
             parts = [(match.start(), match.group()) for match in re.finditer(r"[^|]+", text)]
         else:
             parts = [(0, text)]
@@ -199,11 +203,17 @@ class _Reader:
             begin = 0
             for cut in [*[match.span() for match in _SENTENCE.finditer(flat)], (len(flat), len(flat))]:
                 sentence = flat[begin : cut[0]]
+                sentence = sentence.rstrip(" \t\n*_`")
                 if sentence.strip() and not self._is_harmless(sentence, context, cursor):
                     start = paragraph.start + offset + begin
                     lead = len(sentence) - len(sentence.lstrip())
                     yield Span(start + lead, start + len(sentence.rstrip()))
                 begin = cut[1]
+
+    def _is_row(self, at: int) -> bool:
+        """Whether a place is in a row of a table."""
+        line = self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at + 1]
+        return line.lstrip(" \t>").startswith("|")
 
     def _is_harmless(self, sentence: str, context: Context, cursor: list[int]) -> bool:
         if len(sentence) > MAX_SENTENCE or "~~" in sentence:

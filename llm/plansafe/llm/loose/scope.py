@@ -72,7 +72,7 @@ def _announcement(loose: LooseText) -> tuple[int, int] | None:
             end = block.end if end < 0 else end
             if end - position <= LONGEST_ANNOUNCEMENT and _announces(text[position:end]):
                 colon = text.find(":", position, end)
-                found = (position, colon + 1 if 0 <= colon else end)
+                found = (position, colon + 1 if colon >= 0 else end)
             position = end + 1
     if found is None or not any([char.isalnum() for char in text[found[1] :]]):
         return None
