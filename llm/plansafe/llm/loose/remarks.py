@@ -122,11 +122,11 @@ class _Reader:
             if context.place is not Place.STEP:
                 numbers = listed[context.place is Place.AFTER]
                 if context.place is not Place.AFTER:
-                    context = Context(context.place, self._below(each, headings))
+                    context = context._replace(targets=self._below(each, headings))
                 aligned = context.place is Place.AFTER and numbers == list(range(1, count + 1))
                 if each.labelled or (each.number is not None and aligned):
                     number = -1 if each.number is None else each.number - 1
-                    context = Context(context.place, frozenset((number,)) if 0 <= number < count else frozenset())
+                    context = context._replace(targets=frozenset((number,)) if 0 <= number < count else frozenset())
                     if not context.targets:
                         yield Span(each.start, each.end)
                         continue
@@ -190,7 +190,7 @@ class _Reader:
         following = bisect_left(self.starts, start)
         if following == 0:
             return Context(Place.BEFORE)
-        return Context(Place.AFTER if following == len(self.starts) else Place.BETWEEN)
+        return Context(Place.AFTER if following == len(self.starts) else Place.BETWEEN, passed=following)
 
     def _sentences(self, paragraph: _Paragraph, context: Context, cursor: list[int]) -> Iterator[Span]:
         text = self.source.text[paragraph.start : paragraph.end]

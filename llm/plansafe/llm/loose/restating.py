@@ -22,8 +22,23 @@ _TOKEN = re.compile(
     r"\(\s*[a-z][^()]*\)|[a-z][\w.-]*\([^()]*\)|[a-z0-9_]+(?:[-'][a-z0-9_]+)*|[.,;:!?/\u2014()]|\u0001|-+|\S"
 )
 _STEP_NUMBER = re.compile(r"\bstep #?(\d{1,4})\b")
-_STEP_COUNT = re.compile(r"\b(\w+)(?:-| )(?:steps?|actions?)\b|\b(?:steps?|actions|length): (\d+)(?: steps?)?")
+_STEP_COUNT = re.compile(
+    rf"\b(\d+|{'|'.join(_COUNTS)})(?:-| )(?:(?:simple|main|safe|easy) )?(?:steps?|actions?)\b|\b(?:steps?|actions|length): (\d+)(?: steps?)?"
+)
 _PHASE = re.compile(r"^(?:phase|part|stage|section) \d{1,2}(?=$| ?[:.\u2014-])")
+_SAME = (  # what means the same as shorter words
+    (re.compile(r"\b(is|are) (?:not|never) left (?:on|running)\b"), r"\1 off"),
+    (re.compile(r"\b(is|are) (?:not|never) left open\b"), r"\1 closed"),
+    (re.compile(r"\b(is|are) (?:not|never) left unattended\b"), "\\1 \u0001"),
+    (
+        re.compile(r"\b(?:when|by the time|as) (?=(?:the (?:robot|character|agent)|it) (?:leaves|goes|moves|walks)\b)"),
+        "before ",
+    ),
+    (re.compile(r"\b(?:at|in) the end(?: of the (?:plan|sequence|task))?\b"), "lastly"),
+    (re.compile(r"\b(closed|shut|off) again\b"), r"\1"),
+    (re.compile(r"\bends up\b"), "ends"),
+    (re.compile(r"\b(?:has|have) to\b"), "must to"),
+)
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
 )
@@ -66,6 +81,7 @@ class Context(NamedTuple):
 
     place: Place
     targets: frozenset[int] = frozenset()
+    passed: int | None = None  # how many steps are before it; all, if not given
 
 
 class _Vocabulary(NamedTuple):
@@ -150,7 +166,8 @@ class _Mention(NamedTuple):
 
     steps: frozenset[int]
     at: int
-    imperative: bool
+    imperative: bool = False
+    is_state: bool = False
 
 
 class _NotUnderstood(Exception):
@@ -171,17 +188,28 @@ class PlanWords:
             first, *more = re.split(r"[-_]", tokens[0])
             groups = self.vocabulary.lemmas.get(first, frozenset()) | {first}
             side = {"on", "off"} & set(more) if "switch" in groups else set()
-            self.groups.append(frozenset(f"switch-{each}" for each in side) if side else groups)
+            groups = frozenset(f"switch-{each}" for each in side) if side else groups
+            reached = self._effects(tokens[0]) & _REACHED
+            self.groups.append(groups | {self.vocabulary.states[word] for word in reached})
         own = {re.split(r"[-_]", name)[0] for name in names.task.actions}
         self.verbs = dict(self.vocabulary.verbs)
         for verb in own:
             for form, kind in verb_forms(verb):
                 known = self.verbs.get(form, (frozenset(), frozenset()))
                 self.verbs[form] = (known[0] | {verb}, known[1] | {kind})
+        self.effects = [self._effects(tokens[0]) for tokens in self.tokens]
         self.heads: dict[str, frozenset[str]] = {}
         for name in self.used:
             for word in {re.split(r"[-_]", name)[-1], re.split(r"[-_]", re.sub(r"[-_]?\d+$", "", name))[-1]}:
                 self.heads[word] = self.heads.get(word, frozenset()) | {name}
+
+    def _effects(self, name: str) -> frozenset[str]:
+        """The words of the facts that an action makes true."""
+        action = self.names.task.actions.get(name)
+        snaps = () if action is None else (action.start, *(() if action.end is None else (action.end,)))
+        predicates = {atom.predicate for snap in snaps for effect in snap.effects for atom in effect.adds}
+        names = [self.names.task.predicates[predicate].name for predicate in predicates]
+        return frozenset(word for each in names for word in re.split(r"[-_]", each.lower()))
 
     # -- sentences ----------------------------------------------------------------------------------------------------
 
@@ -216,7 +244,9 @@ class PlanWords:
             if place is not Place.AFTER:
                 return False
             text = _ABOVE.sub("plan", text)
-        text = re.sub(r"\b(?:has|have) to\b", "must to", self.vocabulary.phrases.sub("\u0001", text))
+        for pattern, shorter in _SAME:
+            text = pattern.sub(shorter, text)
+        text = self.vocabulary.phrases.sub("\u0001", text)
         text = self._without_counts(text)
         numbered = None
         if match := _STEP_NUMBER.search(text):
@@ -238,10 +268,14 @@ class PlanWords:
         if numbered is not None and not any([numbered in mention.steps for mention in mentions]):
             return False
         if not mentions:
-            if words & (_FIRST | _LAST | (_THEN - {"now"}) | _NEEDS | {"before", "after", "step", "action", "can"}):
+            if words & _LAST and place not in (Place.BEFORE, Place.AFTER):
+                return False
+            if words & (_FIRST | (_THEN - {"now"}) | _NEEDS | {"before", "after", "step", "action", "can"}):
                 return False
             return self._without_verbs(tokens, words, context)
         if words & self.vocabulary.persons and not (place is Place.BEFORE and not self._acts(tokens)):
+            return False
+        if place is not Place.BEFORE and not all([t.names & self.used for t in tokens if t.kind == "objects"]):
             return False
         if words & _NEEDS and place is Place.AFTER:
             return False
@@ -269,7 +303,10 @@ class PlanWords:
             count, token = self._token(raw, position)
             tokens.append(token)
             position += count
-        return tokens
+        return [
+            _Token("word", token.text) if token.text == "on" and self._takes_object(tokens, at) else token
+            for at, token in enumerate(tokens)
+        ]
 
     def _token(self, raw: list[str], at: int) -> tuple[int, _Token]:
         word = raw[at]
@@ -291,6 +328,8 @@ class PlanWords:
             if word in self.vocabulary.states:
                 return 1, _Token("state", word, groups | {self.vocabulary.states[word]}, forms)
             return 1, _Token("verb", word, groups, forms)
+        if word not in self.vocabulary.words and any([word in words for words in self.effects]):
+            return 1, _Token("state", word, frozenset((self.vocabulary.states.get(word, word),)))
         if word in self.vocabulary.states:
             return 1, _Token("state", word, frozenset((self.vocabulary.states[word],)))
         if word in self.vocabulary.words or word in self.vocabulary.persons or word in _KNOWN:
@@ -345,12 +384,27 @@ class PlanWords:
 
     def _is_location(self, tokens: list[_Token]) -> bool:
         """``The milk is in the fridge``, as a step or the initial state has it."""
+        last_place = next(
+            (t[-1] for t, g in zip(reversed(self.tokens), reversed(self.groups), strict=True) if "go" in g), ""
+        )
+        places = [token for token in tokens if token.kind == "objects"]
+        if len(places) == 1 and {token.text for token in tokens} & {"in", "at"}:
+            begins = bool({token.text for token in tokens} & {"starts", "begins", "initially", "currently"})
+            ends = last_place in places[0].names
+            agents = {token.text for token in tokens} & {"robot", "character", "agent", "it", "plan"}
+            return bool(agents) and (begins or ends)
         shape = [token for token in tokens if token.kind != "mark" and token.text not in _ARTICLES]
-        if [token.kind for token in shape if token.text not in _ADVERBS | {"because", "since"}] not in (
+        if len(places) == 2 and [
+            token.kind for token in shape if token.text not in _ADVERBS | {"because", "since"}
+        ] not in (
             ["objects", "word", "word", "objects"],
             ["objects", "word", "objects"],
         ):
             return False
+        if len(places) == 1:
+            return [token.kind for token in shape] == ["objects", "word", "word"] and (
+                shape[1].text in _COPULAS and shape[2].text in _APPROVED
+            )
         first, last = [token.names for token in shape if token.kind == "objects"]
         linked = any([token.text in _PREPOSITIONS or token.text in _COPULAS for token in shape])
         return linked and (any([first & a and last & a for a in self.arguments]) or self._is_initial(first, last))
@@ -373,28 +427,32 @@ class PlanWords:
 
     def _mentions(self, tokens: list[_Token], context: Context) -> list[_Mention]:
         mentions: list[_Mention] = []
+        accepted: list[int] = []  # verbs that are not in the imperative
         used: set[int] = set()  # particles that belong to a verb
         for at, token in enumerate(tokens):
             if token.kind == "step":
-                mentions.append(_Mention(frozenset(map(int, token.names)), at, False))
+                mentions.append(_Mention(frozenset(map(int, token.names)), at))
             elif token.kind == "state" and at not in used and self._is_state(tokens, at):
-                mentions.append(self._state(tokens, at))
-            elif token.kind in ("verb", "state") and at not in used and not self._is_noun(tokens, at):
-                if mention := self._verb(tokens, at, used, context, mentions):
+                mentions.append(self._state(tokens, at, context))
+            elif token.kind in ("verb", "state") and at not in used and not self._is_copula(tokens, at) and not self._is_noun(tokens, at):
+                if mention := self._verb(tokens, at, used, context, accepted):
                     mentions.append(mention)
             elif token.kind == "word" and token.text in _PARTICLES and at not in used:
                 following = tokens[at + 1] if at + 1 < len(tokens) else None
-                if token.text not in ("in", "to") or following is None or following.kind == "mark":
+                if token.text not in ("in", "to", "on") or following is None or following.kind == "mark":
                     raise _NotUnderstood(token.text)
         return mentions
+
+    def _is_copula(self, tokens: list[_Token], at: int) -> bool:
+        """``gets`` in ``it gets hot``."""
+        following = next((token for token in tokens[at + 1 :] if token.text not in _ADVERBS), None)
+        passive = following is not None and (following.kind == "state" or following.forms & {"ed"})
+        return tokens[at].text in _COPULAS and bool(passive)
 
     def _is_noun(self, tokens: list[_Token], at: int) -> bool:
         """``a look``, ``in place``, ``on the table``: no action."""
         token, before = tokens[at], tokens[at - 1].text if at else ""
-        following = tokens[at + 1] if at + 1 < len(tokens) else None
-        if token.text == "on":
-            return following is not None and (following.kind == "objects" or following.text in _ARTICLES | {"their"})
-        return token.text in ("place", "heat", "move", "look") and before in ("the", "a", "of", "in")
+        return token.text in ("place", "heat", "look", "approach") and before in _BEFORE_NOUNS
 
     def _is_state(self, tokens: list[_Token], at: int) -> bool:
         """Whether a word such as ``off`` follows a form of ``to be``, or the object in ``with the stove off``."""
@@ -408,22 +466,35 @@ class PlanWords:
         leads = [token.text for token in tokens[max(0, before - 3) : before]]
         return tokens[before].kind == "objects" and ("with" in leads or "keeps" in leads)
 
-    def _state(self, tokens: list[_Token], at: int) -> _Mention:
+    def _state(self, tokens: list[_Token], at: int, context: Context) -> _Mention:
         """The steps that reach a state, if no later one leaves it."""
-        group = self.vocabulary.states[tokens[at].text]
+        word = tokens[at].text
+        group = self.vocabulary.states.get(word, "")
         named = [token for token in tokens[:at] if token.kind == "objects"]
         if not named:
-            raise _NotUnderstood(tokens[at].text)
+            raise _NotUnderstood(word)
+        if not any([group in groups for groups in self.groups]):
+            reached = [
+                n for n, words in enumerate(self.effects) if word in words and named[-1].names & self.arguments[n]
+            ]
+            if not reached:
+                raise _NotUnderstood(word)
+            return _Mention(frozenset(reached), at, is_state=True)
         steps = [n for n, groups in enumerate(self.groups) if group in groups and named[-1].names & self.arguments[n]]
+        passed = len(self.groups) if context.passed is None else context.passed
         opposite = _OPPOSITES.get(group, "")
         objects = named[-1].names & frozenset().union(*[self.arguments[n] for n in steps])
-        left = [n for n, groups in enumerate(self.groups) if opposite in groups and objects & self.arguments[n]]
+        left = [
+            n
+            for n, groups in enumerate(self.groups)
+            if n < passed and opposite in groups and objects & self.arguments[n]
+        ]
         if not steps or (left and max(left) > max(steps)):
-            raise _NotUnderstood(tokens[at].text)
-        return _Mention(frozenset(steps), at, False)
+            raise _NotUnderstood(word)
+        return _Mention(frozenset(steps), at, is_state=True)
 
     def _verb(
-        self, tokens: list[_Token], at: int, used: set[int], context: Context, mentions: list[_Mention]
+        self, tokens: list[_Token], at: int, used: set[int], context: Context, accepted: list[int]
     ) -> _Mention | None:
         """The steps that a verb with its objects may be."""
         token = tokens[at]
@@ -438,7 +509,7 @@ class PlanWords:
         elif token.forms & {"base"}:
             last = before[-1] if before else ""
             led = last in ("to", "will", "can", "\u0001")
-            joined = last in ("and", "then", ",") and any([not mention.imperative for mention in mentions])
+            joined = last in ("and", "then", ",") and bool(accepted)
             imperative = not led and not joined
         segment = self._segment(tokens, at, used)
         groups = token.names
@@ -450,18 +521,23 @@ class PlanWords:
             raise _NotUnderstood(token.text)
         if token.text in ("leave", "leaves", "leaving", "left") and not segment.is_place:
             raise _NotUnderstood(token.text)
-        subjects = self._subjects(tokens, at)
+        subjects = [] if "base" in token.forms and not copula else self._subjects(tokens, at)
         steps = set()
         for number, own in enumerate(self.groups):
             arguments = self.arguments[number]
-            if groups & own and all([names & arguments for names in (*segment.direct, *subjects)]):
+            places = segment.others[:1] if groups & own == {"go"} else ()
+            if groups & own and all([names & arguments for names in (*segment.direct, *places, *subjects)]):
                 if all([names & (arguments | self.used) for names in segment.others]):
                     steps.add(number)
         if not steps:
-            purpose = context.place is Place.BEFORE and not imperative and before[-1:] == ["to"]
-            if purpose and not groups & frozenset().union(*self.groups):
+            purpose = before[-1:] == ["to"] and not {*before[-2:-1]} & (_COPULAS | {"must"})
+            things = (*segment.direct, *segment.others)
+            if purpose and not groups & frozenset().union(*self.groups) and all([each & self.used for each in things]):
+                accepted.append(at)
                 return None
             raise _NotUnderstood(token.text)
+        if not imperative:
+            accepted.append(at)
         if imperative:
             steps &= context.targets
             if not steps:
@@ -480,7 +556,7 @@ class PlanWords:
         """The objects between the clause's beginning and its verb."""
         subjects: list[frozenset[str]] = []
         for token in reversed(tokens[:at]):
-            if token.kind in ("verb", "step", "state") or token.text in _BOUNDARIES:
+            if token.kind in ("verb", "step", "state") or token.text in _BOUNDARIES | {"and"}:
                 break
             if token.text in _PREPOSITIONS and subjects:
                 subjects.pop()
@@ -512,7 +588,7 @@ class PlanWords:
                     sides.append(token.text)
                 if token.text not in ("to", "in", "on") or nothing_after:
                     continue
-            if token.kind in ("verb", "step", "state") or token.text in _BOUNDARIES:
+            if token.kind in ("verb", "step", "state") or token.text in _BOUNDARIES | _ASSURES:
                 place = place and token.kind not in ("state",)
                 break
             if token.text in _PREPOSITIONS:
@@ -522,9 +598,6 @@ class PlanWords:
                 (others if preposition else direct).append(token.names)
             elif token.kind == "word" and token.text in _PARTICLES:
                 used.add(number)
-        moves = "go" in tokens[at].names
-        if moves:  # "goes to the hall": places are arguments of the step itself
-            direct, others = direct + others[:1], others[1:]
         return _Segment(direct, others, sides, place)
 
     def _takes_object(self, tokens: list[_Token], at: int) -> bool:
@@ -564,7 +637,7 @@ class PlanWords:
             return False
         if words & _FIRST and 0 not in ordered[0].steps:
             return False
-        if words & _LAST and len(self.tokens) - 1 not in ordered[-1].steps:
+        if words & _LAST and not ordered[-1].is_state and len(self.tokens) - 1 not in ordered[-1].steps:
             return False
         reached = start
         for mention in ordered:
@@ -589,10 +662,13 @@ class _Segment(NamedTuple):
         return self.sides[0] if self.sides else ""
 
 
+_APPROVED = frozenset(("safe", "secure", "secured", "reachable", "accessible", "\u0001"))
+_BEFORE_NOUNS = frozenset("the a an of in this proper correct its their".split())
 _OPPOSITES = {"switch-on": "switch-off", "switch-off": "switch-on", "open": "close", "close": "open"}
 _BOUNDARIES = frozenset(
     (",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "since", "which", "that", "then")
 )
+_REACHED = frozenset(("hot", "warm", "clean", "full", "cool"))
 _KNOWN = (
     _THEN
     | _FIRST
