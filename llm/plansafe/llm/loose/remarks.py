@@ -41,14 +41,15 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _MARKS_ONLY = re.compile(r"[\s()\[\]{}.,;:|*_`\"'>#=/!\u2014\u2022\u2192\\-]*")
-_TIMES = re.compile(r"\s*(?:\d{1,9}(?:\.\d{1,9})?\s*:|\[\s*(?:D:)?\d{1,9}(?:\.\d{1,9})?\s*\])\s*")
+_TIMES = re.compile(r"\s*\d{1,9}(?:\.\d{1,9})?\s*:\s*")
+_DURATION = re.compile(r"^\s*\[\s*(?:D:)?\d{1,9}(?:\.\d{1,9})?\s*\]")
 _CONNECTIVE = re.compile(
     r"\s*(?:(?:->|=>|\u2192|[,;.])\s*)*(?:and\s+)?(?P<word>then|next|after that|afterwards|and|subsequently|first|firstly|"
     r"finally|lastly)?\b\s*[,:]?\s*(?:->|\u2192)?\s*",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"(?:\#|no\.?|nr\.?|steps?|actions?|commands?|objects?|arguments?|args|parameters?|explanation|reason|why|purpose|"
+    r"(?:steps?|actions?|commands?|objects?|arguments?|args|parameters?|explanation|reason|why|purpose|"
     r"description|details?|effects?|results?|notes?|comments?|goal)\s*:?",
     re.IGNORECASE,
 )
@@ -158,6 +159,9 @@ class _Reader:
                 mark = _MARK.match(_plain(line))
                 begins = text.rfind("\n", 0, position) + 1
                 written = mark if mark is not None and not text[begins:position].strip() else None
+                if written is not None and place.place is Place.STEP and _MARKS_ONLY.fullmatch(line[written.end() :]):
+                    position = end + 1
+                    continue
                 number = next((int(each) for each in written.groups() if each), None) if written else None
                 marked = bool(written and written.group().strip())
                 ends = current is not None and text[current.end - 1] in ".:!?"
@@ -204,7 +208,7 @@ class _Reader:
             for cut in [*[match.span() for match in _SENTENCE.finditer(flat)], (len(flat), len(flat))]:
                 sentence = flat[begin : cut[0]]
                 sentence = sentence.rstrip(" \t\n*_`")
-                if sentence.strip() and not self._is_harmless(sentence, context, cursor):
+                if sentence.strip() and not self._is_harmless(sentence, paragraph.start, context, cursor):
                     start = paragraph.start + offset + begin
                     lead = len(sentence) - len(sentence.lstrip())
                     yield Span(start + lead, start + len(sentence.rstrip()))
@@ -215,7 +219,7 @@ class _Reader:
         line = self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at + 1]
         return line.lstrip(" \t>").startswith("|")
 
-    def _is_harmless(self, sentence: str, context: Context, cursor: list[int]) -> bool:
+    def _is_harmless(self, sentence: str, at: int, context: Context, cursor: list[int]) -> bool:
         if len(sentence) > MAX_SENTENCE or "~~" in sentence:
             return False
         text = _plain(_TAG.sub(" ", sentence))
@@ -231,9 +235,12 @@ class _Reader:
         bare = text.strip(" \t\n\"'`([{*_|")
         if (context.place is Place.BEFORE or 0 in context.targets) and HEAD.fullmatch(bare.rstrip("*_`")):
             return True
-        if (context.place is Place.STEP or (context.place is Place.BEFORE and "|" in self.source.text)) and (
-            _LABEL.fullmatch(bare.strip("*_` "))
-        ):
+        if context.place is Place.STEP and self._is_row(at) and re.fullmatch(r"\d{1,4}\.?", bare):
+            return True
+        head = "|" in self.source.text and context.place is Place.BEFORE
+        if (context.place is Place.STEP or head) and _LABEL.fullmatch(bare.strip("*_` ")):
+            return True
+        if head and re.fullmatch(r"(?:#|no\.?|nr\.?)", bare, re.IGNORECASE):
             return True
         known = list(cursor)
         if self.words.is_harmless(text, context, cursor):
@@ -246,10 +253,8 @@ class _Reader:
 
     def _without_frame(self, text: str, context: Context) -> str | None:
         """What stands on the line of a step, without marks, times and words that join steps; ``None`` if no more."""
-        text = _TIMES.sub(" ", text)
+        text = "" if _TIMES.fullmatch(text) else _DURATION.sub("", text)
         text = re.sub(r"^[ \t>]*[-*\u2022][ \t]+", "", text)
-        mark = _MARK.match(text)
-        text = text[mark.end() :] if mark else text
         text = text.strip(" \t\n,;.\"'`*_>)]}\\")
         text = re.sub(r"^(?:#+|/{2,}|;+|--|->|=>|[-\u2014\u2192:(])[ \t]*", "", text).strip()
         joined = _CONNECTIVE.fullmatch(text)

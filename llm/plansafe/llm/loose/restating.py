@@ -53,7 +53,7 @@ _PREPOSITIONS = frozenset(
      "toward", "towards", "through", "around")
 )  # fmt: skip
 _ADVERBS = frozenset(("safely", "also", "carefully", "directly", "successfully", "now", "fully", "simply", "properly"))
-_PARTICLES = frozenset(("up", "down", "over", "back", "away", "out", "in", "on", "off", "to"))
+_PARTICLES = frozenset(("up", "down", "over", "away", "out", "in", "on", "off", "to"))
 _THEN = frozenset(("then", "next", "afterwards", "afterward", "subsequently", "now"))
 _FIRST = frozenset(("first", "firstly", "initially"))
 _LAST = frozenset(("finally", "lastly"))
@@ -86,6 +86,7 @@ class Context(NamedTuple):
 
 class _Vocabulary(NamedTuple):
     words: frozenset[str]
+    content: frozenset[str]
     persons: frozenset[str]
     limits: frozenset[str]
     phrases: re.Pattern[str]
@@ -121,13 +122,15 @@ def _vocabulary() -> _Vocabulary:
                 verbs[form] = (known[0] | {group}, known[1] | {kind})
     persons = frozenset(data["words"]["persons"].split())
     limits = frozenset(data["words"]["limits"].split())
-    words = frozenset(" ".join([text for name, text in data["words"].items() if name != "persons"]).split())
+    lists = {name: frozenset(text.split()) for name, text in data["words"].items() if name != "persons"}
+    words = frozenset().union(*lists.values())
+    content = words - lists["function"]
     synonyms: dict[str, frozenset[str]] = {}
     for word, others in data["synonyms"].items():
         group_of_names = frozenset((word, *others.split()))
         synonyms |= {each: group_of_names for each in group_of_names}
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
-    return _Vocabulary(words, persons, limits, phrases, forms, verbs, lemmas, data["states"], synonyms)
+    return _Vocabulary(words, content, persons, limits, phrases, forms, verbs, lemmas, data["states"], synonyms)
 
 
 def _filled(pattern: str, slots: dict[str, str]) -> str:
@@ -244,6 +247,9 @@ class PlanWords:
             if place is not Place.AFTER:
                 return False
             text = _ABOVE.sub("plan", text)
+        if _FOR_PEOPLE.search(text) and not re.match(r"(?:this|here|it) ", text):
+            return False
+        speaks_of_people = bool(self.vocabulary.persons & set(re.findall(r"[a-z]+", text)))
         for pattern, shorter in _SAME:
             text = pattern.sub(shorter, text)
         text = self.vocabulary.phrases.sub("\u0001", text)
@@ -260,7 +266,13 @@ class PlanWords:
             return False
         if colon and place is Place.AFTER and words & self.vocabulary.limits and not words & _EXPLAINS:
             return False
-        if words & self.vocabulary.persons and len(words) < 3:
+        people = words & self.vocabulary.persons
+        if people and not (people <= {"you"} and words & _PLANS):
+            return False
+        if texts_to := _IS_TO.search(text):
+            if place is not Place.BEFORE or texts_to[1] not in _GOALS:
+                return False
+        if _STARTS_AWAY.match(text) and any([token.kind == "objects" for token in tokens[:3]]):
             return False
         if numbered is not None:
             context = Context(place, frozenset((numbered,)))
@@ -273,7 +285,7 @@ class PlanWords:
             if words & (_FIRST | (_THEN - {"now"}) | _NEEDS | {"before", "after", "step", "action", "can"}):
                 return False
             return self._without_verbs(tokens, words, context)
-        if words & self.vocabulary.persons and not (place is Place.BEFORE and not self._acts(tokens)):
+        if people or words & _DONE or (speaks_of_people and place is not Place.BEFORE):
             return False
         if place is not Place.BEFORE and not all([t.names & self.used for t in tokens if t.kind == "objects"]):
             return False
@@ -371,43 +383,38 @@ class PlanWords:
     def _without_verbs(self, tokens: list[_Token], words: set[str], context: Context) -> bool:
         """Whether a sentence that names no action is harmless."""
         named = [token.names for token in tokens if token.kind == "objects"]
+        if not named and not words & self.vocabulary.content and "\u0001" not in words:
+            return False
         if not named:
             return not any([token.kind == "state" for token in tokens])
-        if context.targets and context.place is not Place.AFTER:
+        if context.place in (Place.STEP, Place.BETWEEN) and context.targets:
             near = frozenset().union(*[self.arguments[number] for number in context.targets])
             return all([names & near for names in named])
         if any([token.kind == "state" for token in tokens]) or not all([names & self.used for names in named]):
             return False
-        if words & _ASSURES or (context.place is Place.BEFORE and words & (self.vocabulary.limits | {"task", "steps"})):
+        if words & _ASSURES or (context.place is Place.BEFORE and words & _PLANS):
             return True
         return self._is_location(tokens)
 
     def _is_location(self, tokens: list[_Token]) -> bool:
-        """``The milk is in the fridge``, as a step or the initial state has it."""
-        last_place = next(
-            (t[-1] for t, g in zip(reversed(self.tokens), reversed(self.groups), strict=True) if "go" in g), ""
+        """``The milk is in the fridge``, as a step or the initial state has it; ``The robot ends in the hall``."""
+        shape = " ".join(
+            [
+                "O" if token.kind == "objects" else token.text
+                for token in tokens
+                if token.kind != "mark" and token.text not in _ARTICLES | _ADVERBS
+            ]
         )
-        places = [token for token in tokens if token.kind == "objects"]
-        if len(places) == 1 and {token.text for token in tokens} & {"in", "at"}:
-            begins = bool({token.text for token in tokens} & {"starts", "begins", "initially", "currently"})
-            ends = last_place in places[0].names
-            agents = {token.text for token in tokens} & {"robot", "character", "agent", "it", "plan"}
-            return bool(agents) and (begins or ends)
-        shape = [token for token in tokens if token.kind != "mark" and token.text not in _ARTICLES]
-        if len(places) == 2 and [
-            token.kind for token in shape if token.text not in _ADVERBS | {"because", "since"}
-        ] not in (
-            ["objects", "word", "word", "objects"],
-            ["objects", "word", "objects"],
-        ):
+        named = [token.names for token in tokens if token.kind == "objects"]
+        if match := _AGENT_AT.fullmatch(shape):
+            begins = match[1] is not None or match[2] in _STARTS
+            moved = [step[-1] for step, groups in zip(self.tokens, self.groups, strict=True) if "go" in groups]
+            return begins or (bool(moved) and moved[-1] in named[0])
+        if _THING_IS.fullmatch(shape):
+            return True
+        if _THING_AT.fullmatch(shape) is None:
             return False
-        if len(places) == 1:
-            return [token.kind for token in shape] == ["objects", "word", "word"] and (
-                shape[1].text in _COPULAS and shape[2].text in _APPROVED
-            )
-        first, last = [token.names for token in shape if token.kind == "objects"]
-        linked = any([token.text in _PREPOSITIONS or token.text in _COPULAS for token in shape])
-        return linked and (any([first & a and last & a for a in self.arguments]) or self._is_initial(first, last))
+        return any([named[0] & a and named[1] & a for a in self.arguments]) or self._is_initial(named[0], named[1])
 
     def _is_initial(self, first: frozenset[str], last: frozenset[str]) -> bool:
         task = self.names.task
@@ -420,7 +427,7 @@ class PlanWords:
         }
         return any(
             [codes & facts for predicate, facts in zip(task.predicates, task.initial_facts, strict=False)
-             if len(predicate.parameters) == 2]
+             if len(predicate.domains) == 2]
         )  # fmt: skip
 
     # -- sentences that name actions ----------------------------------------------------------------------------------
@@ -434,7 +441,12 @@ class PlanWords:
                 mentions.append(_Mention(frozenset(map(int, token.names)), at))
             elif token.kind == "state" and at not in used and self._is_state(tokens, at):
                 mentions.append(self._state(tokens, at, context))
-            elif token.kind in ("verb", "state") and at not in used and not self._is_copula(tokens, at) and not self._is_noun(tokens, at):
+            elif (
+                token.kind in ("verb", "state")
+                and at not in used
+                and not self._is_copula(tokens, at)
+                and not self._is_noun(tokens, at)
+            ):
                 if mention := self._verb(tokens, at, used, context, accepted):
                     mentions.append(mention)
             elif token.kind == "word" and token.text in _PARTICLES and at not in used:
@@ -527,7 +539,9 @@ class PlanWords:
             arguments = self.arguments[number]
             places = segment.others[:1] if groups & own == {"go"} else ()
             if groups & own and all([names & arguments for names in (*segment.direct, *places, *subjects)]):
-                if all([names & (arguments | self.used) for names in segment.others]):
+                if all([names & self.used for names in segment.others]) and all(
+                    [names & (arguments | self._around(number)) for names in segment.located]
+                ):
                     steps.add(number)
         if not steps:
             purpose = before[-1:] == ["to"] and not {*before[-2:-1]} & (_COPULAS | {"must"})
@@ -543,6 +557,18 @@ class PlanWords:
             if not steps:
                 raise _NotUnderstood(token.text)
         return _Mention(frozenset(steps), at, imperative)
+
+    def _around(self, number: int) -> frozenset[str]:
+        """Where the robot may be at a step, as the steps that move it say."""
+        before = [
+            tokens[-1] for tokens, groups in zip(self.tokens[:number], self.groups, strict=False) if "go" in groups
+        ]
+        later = [
+            tokens[1:-1]
+            for tokens, groups in zip(self.tokens[number:], self.groups[number:], strict=True)
+            if "go" in groups
+        ]
+        return frozenset((*before[-1:], *(later[0] if later else ())))
 
     def _has_copula(self, tokens: list[_Token], at: int) -> bool:
         for token in reversed(tokens[max(0, at - 3) : at]):
@@ -567,6 +593,7 @@ class PlanWords:
     def _segment(self, tokens: list[_Token], at: int, used: set[int]) -> _Segment:
         direct: list[frozenset[str]] = []
         others: list[frozenset[str]] = []
+        located: list[frozenset[str]] = []
         sides: list[str] = []
         preposition = ""
         place = True
@@ -596,22 +623,15 @@ class PlanWords:
                 preposition = token.text
             elif token.kind == "objects":
                 (others if preposition else direct).append(token.names)
+                if preposition in ("in", "at", "inside", "within") and not tokens[at].names & {"put", "go"}:
+                    located.append(token.names)
             elif token.kind == "word" and token.text in _PARTICLES:
                 used.add(number)
-        return _Segment(direct, others, sides, place)
+        return _Segment(direct, others, located, sides, place)
 
     def _takes_object(self, tokens: list[_Token], at: int) -> bool:
         following = tokens[at + 1] if at + 1 < len(tokens) else None
         return following is not None and (following.kind == "objects" or following.text in _ARTICLES)
-
-    def _acts(self, tokens: list[_Token]) -> bool:
-        """Whether a person is the subject of a step's verb."""
-        for at, token in enumerate(tokens):
-            if token.kind in ("verb", "state") and token.forms:
-                before = [each.text for each in tokens[:at] if each.text not in _ADVERBS | {"will", "can"}]
-                if before and before[-1] in self.vocabulary.persons:
-                    return True
-        return False
 
     def _in_order(
         self, tokens: list[_Token], mentions: list[_Mention], words: set[str], context: Context, cursor: list[int]
@@ -627,7 +647,9 @@ class PlanWords:
             cut = texts.index(",") if "," in texts else len(texts)
             ordered = [m for m in mentions if m.at > cut] + [m for m in mentions if m.at < cut]
         described = bool(context.targets) and context.place is not Place.AFTER
-        start = 0
+        start = min(context.targets, default=0) if described and words & (_THEN - {"now"}) else 0
+        if context.place is Place.BEFORE and words & (_THEN - {"now"}) and len(ordered) < 2 and cursor[0] < 0:
+            return False
         leading = texts[0] in _THEN or texts[:2] == ["after", "that"]
         if words & (_THEN - {"now"}) and not described and len(ordered) < 2 and cursor[0] < 0:
             return False
@@ -635,9 +657,9 @@ class PlanWords:
             start = cursor[0]
         if texts[0] in _THEN and texts[0] != "now" and cursor[0] < 0 and not described:
             return False
-        if words & _FIRST and 0 not in ordered[0].steps:
+        if words & (_FIRST | _STARTS) and 0 not in ordered[0].steps:
             return False
-        if words & _LAST and not ordered[-1].is_state and len(self.tokens) - 1 not in ordered[-1].steps:
+        if words & (_LAST | _ENDS) and not ordered[-1].is_state and len(self.tokens) - 1 not in ordered[-1].steps:
             return False
         reached = start
         for mention in ordered:
@@ -654,6 +676,7 @@ class _Segment(NamedTuple):
 
     direct: list[frozenset[str]]
     others: list[frozenset[str]]
+    located: list[frozenset[str]]
     sides: list[str]
     is_place: bool
 
@@ -662,8 +685,20 @@ class _Segment(NamedTuple):
         return self.sides[0] if self.sides else ""
 
 
-_APPROVED = frozenset(("safe", "secure", "secured", "reachable", "accessible", "\u0001"))
+_AGENT_AT = re.compile(
+    r"(initially |currently )?(?:robot|character|agent) (is|will be|starts|begins|ends|finishes) (?:in|at|inside|near) O(?: lastly)?"
+)
+_THING_IS = re.compile(r"O (?:is|are|remains) (?:safe|secure|secured|reachable|accessible|\u0001)")
+_THING_AT = re.compile(r"(?:initially |currently |because |since )?O (?:is |are )?(?:in|at|on|inside|near) O")
 _BEFORE_NOUNS = frozenset("the a an of in this proper correct its their".split())
+_PLANS = frozenset("plan plans sequence steps actions task solution answer goal".split())
+_GOALS = frozenset(("goal", "objective", "aim", "purpose"))
+_DONE = frozenset("complete completed executed performed achieved accomplished".split())
+_STARTS = frozenset("start starts starting begin begins beginning".split())
+_ENDS = frozenset("end ends ending finish finishes finishing".split())
+_IS_TO = re.compile(r"\b(\w+) (?:is|are|will be) to\b")
+_FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
+_STARTS_AWAY = re.compile(r"(?:in|at|inside|on|near|within)\b")
 _OPPOSITES = {"switch-on": "switch-off", "switch-off": "switch-on", "open": "close", "close": "open"}
 _BOUNDARIES = frozenset(
     (",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "since", "which", "that", "then")
