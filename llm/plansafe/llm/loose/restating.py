@@ -87,6 +87,7 @@ class Context(NamedTuple):
 class _Vocabulary(NamedTuple):
     words: frozenset[str]
     content: frozenset[str]
+    things: frozenset[str]
     persons: frozenset[str]
     limits: frozenset[str]
     phrases: re.Pattern[str]
@@ -130,7 +131,9 @@ def _vocabulary() -> _Vocabulary:
         group_of_names = frozenset((word, *others.split()))
         synonyms |= {each: group_of_names for each in group_of_names}
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
-    return _Vocabulary(words, content, persons, limits, phrases, forms, verbs, lemmas, data["states"], synonyms)
+    return _Vocabulary(
+        words, content, lists["things"], persons, limits, phrases, forms, verbs, lemmas, data["states"], synonyms
+    )
 
 
 def _filled(pattern: str, slots: dict[str, str]) -> str:
@@ -384,6 +387,8 @@ class PlanWords:
         """Whether a sentence that names no action is harmless."""
         named = [token.names for token in tokens if token.kind == "objects"]
         if not named and not words & self.vocabulary.content and "\u0001" not in words:
+            return False
+        if words & self.vocabulary.things and words & _COPULAS:
             return False
         if not named:
             return not any([token.kind == "state" for token in tokens])
