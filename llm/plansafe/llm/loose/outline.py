@@ -152,7 +152,7 @@ class Outline:
         text = line.text
         if reading.kind == "mention":
             self.mentions.append((line, reading))
-        run = self.run
+        run, apart = self.run, False
         if _ODD_MARK.match(text):
             self.report.refuse(
                 Refused(SC.NUMBERS_OUT_OF_ORDER, "this numbering is not understood", "number the steps from 1"),
@@ -175,6 +175,9 @@ class Outline:
         if reading.refused and _STEP_LIKE.fullmatch(text.strip()):
             self.report.refuse(reading.refused, line.start, line.start + len(text))
             return
+        if apart and reading.kind == "attempt" and self._describes(run, text):
+            self.say(line)
+            return
         if reading.kind == "attempt" and reading.refused:
             words = text.split()
             if len(words) <= 8 or reading.refused.code in (SC.TEXT_BREAKS_OFF, SC.MORE_THAN_A_SEQUENCE) or "(" in text:
@@ -182,6 +185,11 @@ class Outline:
                 return
         self.lead = text
         self.say(line)
+
+    def _describes(self, run: Run | None, text: str) -> bool:
+        """Whether a paragraph of an item names the action of one of its steps."""
+        steps = run.items[-1].steps if run is not None and run.items else []
+        return any([self.prose.names_action(text, step.found.step.action.name) for step in steps])
 
     def _steps(self, line: Line, reading: Reading) -> list[Step]:
         steps = []

@@ -122,7 +122,7 @@ class _Reader:
             context = each.context
             if context.place is not Place.STEP:
                 numbers = listed[context.place is Place.AFTER]
-                if context.place is not Place.AFTER:
+                if context.place is not Place.AFTER and not context.targets:
                     context = context._replace(targets=self._below(each, headings))
                 aligned = context.place is Place.AFTER and numbers == list(range(1, count + 1))
                 if each.labelled or (each.number is not None and aligned):
@@ -156,7 +156,7 @@ class _Reader:
                     yield current
                 current = None
             else:
-                mark = _MARK.match(_plain(line))
+                mark = _MARK.match(_plain(line) if len(_plain(line)) == len(line) else line)
                 begins = text.rfind("\n", 0, position) + 1
                 written = mark if mark is not None and not text[begins:position].strip() else None
                 if written is not None and place.place is Place.STEP and _MARKS_ONLY.fullmatch(line[written.end() :]):
@@ -171,7 +171,7 @@ class _Reader:
                     if current is not None:
                         yield current
                     labelled = bool(written and written["step"])
-                    skip = written.end() if written and _plain(line) == line else 0
+                    skip = written.end() if written else 0
                     if labelled and written is not None:
                         skip = re.search("step|action", line, re.IGNORECASE).start()  # type: ignore[union-attr] # it is there
                     begin = position + (skip if line[skip:].strip() else 0)
@@ -192,6 +192,9 @@ class _Reader:
         if on_line:
             return Context(Place.STEP, on_line)
         following = bisect_left(self.starts, start)
+        if following and text[line_start : line_start + 2].isspace():  # below the item of a step
+            place = Place.AFTER if following == len(self.starts) else Place.BETWEEN
+            return Context(place, frozenset((self.numbers[following - 1],)), following)
         if following == 0:
             return Context(Place.BEFORE)
         return Context(Place.AFTER if following == len(self.starts) else Place.BETWEEN, passed=following)
@@ -249,7 +252,10 @@ class _Reader:
         if not colon or not rest.strip() or re.search(r"\d", label):
             return False
         cursor[:] = known
-        return all([self.words.is_harmless(each, context, cursor) for each in (f"{label}:", rest)])
+        named = self.words.is_action(label.strip("`*_ \"'"))
+        return (named or self.words.is_harmless(f"{label}:", context, cursor)) and self.words.is_harmless(
+            rest, context, cursor
+        )
 
     def _without_frame(self, text: str, context: Context) -> str | None:
         """What stands on the line of a step, without marks, times and words that join steps; ``None`` if no more."""

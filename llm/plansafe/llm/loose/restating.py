@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,9 @@ _STEP_NUMBER = re.compile(r"\bstep #?(\d{1,4})\b")
 _STEP_COUNT = re.compile(
     rf"\b(\d+|{'|'.join(_COUNTS)})(?:-| )(?:(?:simple|main|safe|easy) )?(?:steps?|actions?)\b|\b(?:steps?|actions|length): (\d+)(?: steps?)?"
 )
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL_STEP = re.compile(rf"\b(?:(?:in|for|during|with) )the ({'|'.join(_ORDINALS)}|last|final) (?:step|action)\b")
+_OPEN_ENDED = re.compile(r"\b(?:where|as) (?!it\b|the\b|they\b)|\b(?:place|task|goal|plan) of\b")
 _PHASE = re.compile(r"^(?:phase|part|stage|section) \d{1,2}(?=$| ?[:.\u2014-])")
 _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(is|are) (?:not|never) left (?:on|running)\b"), r"\1 off"),
@@ -37,6 +41,13 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:at|in) the end(?: of the (?:plan|sequence|task))?\b"), "lastly"),
     (re.compile(r"\b(closed|shut|off) again\b"), r"\1"),
     (re.compile(r"\bends up\b"), "ends"),
+    (
+        re.compile(
+            r"^(?:with|in|by following|following) (?:this|these|the) (?:plan|sequence|approach|steps|actions)(?: of actions)?, "
+        ),
+        "",
+    ),
+    (re.compile(r"\b(?:right|immediately|directly|shortly) (?=after\b|before\b)"), ""),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
 _HERE = re.compile(
@@ -91,6 +102,8 @@ class _Vocabulary(NamedTuple):
     persons: frozenset[str]
     limits: frozenset[str]
     phrases: re.Pattern[str]
+    offers: re.Pattern[str]
+    offered: frozenset[str]
     forms: dict[str, re.Pattern[str]]
     verbs: dict[str, tuple[frozenset[str], frozenset[str]]]
     lemmas: dict[str, frozenset[str]]
@@ -131,8 +144,22 @@ def _vocabulary() -> _Vocabulary:
         group_of_names = frozenset((word, *others.split()))
         synonyms |= {each: group_of_names for each in group_of_names}
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
+    offers = re.compile("|".join(data["offers"]["heads"]))
+    offered = frozenset(data["offers"]["words"].split()) | lists["function"] | persons
     return _Vocabulary(
-        words, content, lists["things"], persons, limits, phrases, forms, verbs, lemmas, data["states"], synonyms
+        words,
+        content,
+        lists["things"],
+        persons,
+        limits,
+        phrases,
+        offers,
+        offered,
+        forms,
+        verbs,
+        lemmas,
+        data["states"],
+        synonyms,
     )
 
 
@@ -228,7 +255,11 @@ class PlanWords:
         if not re.search(r"[^\s.,;:!*_>()\[\]\"'`|#\u2014-]", text):
             return "?" not in text
         bare = text.strip(" .!,:;?\u2014-\"'")
-        if self._is_form(bare, context.place):
+        if context.place is not Place.STEP and all(
+            [self._is_form(part, context.place) for part in re.split(r",? and (?!clear)|, (?=and )", bare)]
+        ):
+            return True
+        if self._is_form(bare, context.place) or (context.place is not Place.STEP and self._is_offer(bare)):
             return True
         if "?" in text:
             return False
@@ -241,6 +272,19 @@ class PlanWords:
         forms = self.vocabulary.forms
         kinds = ["any", *(["before"] if place is Place.BEFORE else ["after"] if place is Place.AFTER else [])]
         return place is not Place.STEP and any([forms[kind].fullmatch(bare) for kind in kinds])
+
+    def is_action(self, text: str) -> bool:
+        """Whether a text is the name of an action that the plan has."""
+        return key(text) in {key(tokens[0]) for tokens in self.tokens}
+
+    def _is_offer(self, bare: str) -> bool:
+        """Whether a sentence is a conventional offer to explain or to change the plan, which names no step."""
+        if self.vocabulary.offers.match(bare) is None:
+            return False
+        words = re.findall(r"[^\s,;:.!?()/\u2014]+", bare)
+        return all([word in self.vocabulary.offered for word in words]) and not any(
+            [self.names.named(word) or self.names.action(word) is not None for word in words if len(word) > 3]
+        )
 
     def _is_restating(self, text: str, context: Context, cursor: list[int]) -> bool:
         place = context.place
@@ -255,8 +299,11 @@ class PlanWords:
         speaks_of_people = bool(self.vocabulary.persons & set(re.findall(r"[a-z]+", text)))
         for pattern, shorter in _SAME:
             text = pattern.sub(shorter, text)
-        text = self.vocabulary.phrases.sub("\u0001", text)
+        text = self.vocabulary.phrases.sub("\u0001", text).replace("\u0001's", "\u0001")
         text = self._without_counts(text)
+        text = _ORDINAL_STEP.sub(self._numbered, text)
+        if _OPEN_ENDED.search(text):
+            return False
         numbered = None
         if match := _STEP_NUMBER.search(text):
             numbered = int(match[1]) - 1
@@ -292,11 +339,26 @@ class PlanWords:
             return False
         if place is not Place.BEFORE and not all([t.names & self.used for t in tokens if t.kind == "objects"]):
             return False
-        if words & _NEEDS and place is Place.AFTER:
+        if words & _NEEDS and place is Place.AFTER and not words & {"so", "because", "since"}:
             return False
-        if "can" in words and not words & {"so", "\u0001"}:
+        if "can" in words and not words & {"so", "\u0001"} and not (place is Place.BEFORE and "how" in words):
+            return False
+        if self._is_about_a_step(tokens, mentions):
             return False
         return self._in_order(tokens, mentions, words, context, cursor)
+
+    def _is_about_a_step(self, tokens: list[_Token], mentions: list[_Mention]) -> bool:
+        """Whether a step is the subject of a form of ``to be``: ``Closing the fridge is ..``."""
+        first = mentions[0].at
+        if tokens[first].kind != "step" and not ("ing" in tokens[first].forms and first == 0):
+            return False
+        passive = {at - 1 for mention in mentions for at in (mention.at, mention.at - 1)}
+        return any([token.text in _COPULAS and at not in passive for at, token in enumerate(tokens) if at > first])
+
+    def _numbered(self, match: re.Match[str]) -> str:
+        """``in the second step`` as ``step 2``."""
+        word = match[1]
+        return f"step {len(self.tokens) if word in ('last', 'final') else _ORDINALS.index(word) + 1}"
 
     def _without_counts(self, text: str) -> str:
         """Leave out a number of steps that is the plan's."""
@@ -419,7 +481,12 @@ class PlanWords:
             return True
         if _THING_AT.fullmatch(shape) is None:
             return False
-        return any([named[0] & a and named[1] & a for a in self.arguments]) or self._is_initial(named[0], named[1])
+        return all(
+            [
+                any([first & a and second & a for a in self.arguments]) or self._is_initial(first, second)
+                for first, second in pairwise(named)
+            ]
+        )
 
     def _is_initial(self, first: frozenset[str], last: frozenset[str]) -> bool:
         task = self.names.task
@@ -469,7 +536,7 @@ class PlanWords:
     def _is_noun(self, tokens: list[_Token], at: int) -> bool:
         """``a look``, ``in place``, ``on the table``: no action."""
         token, before = tokens[at], tokens[at - 1].text if at else ""
-        return token.text in ("place", "heat", "look", "approach") and before in _BEFORE_NOUNS
+        return before in _BEFORE_NOUNS and (token.text in self.vocabulary.words or token.text in ("heat", "check"))
 
     def _is_state(self, tokens: list[_Token], at: int) -> bool:
         """Whether a word such as ``off`` follows a form of ``to be``, or the object in ``with the stove off``."""
@@ -490,6 +557,8 @@ class PlanWords:
         named = [token for token in tokens[:at] if token.kind == "objects"]
         if not named:
             raise _NotUnderstood(word)
+        if "it" in [token.text for token in tokens[max(0, at - 3) : at]]:
+            named.append(named[-1]._replace(names=frozenset().union(*[token.names for token in named])))
         if not any([group in groups for groups in self.groups]):
             reached = [
                 n for n, words in enumerate(self.effects) if word in words and named[-1].names & self.arguments[n]
@@ -558,6 +627,8 @@ class PlanWords:
         if not imperative:
             accepted.append(at)
         if imperative:
+            if before and before[-1] not in _BEFORE_IMPERATIVES:
+                raise _NotUnderstood(token.text)
             steps &= context.targets
             if not steps:
                 raise _NotUnderstood(token.text)
@@ -651,6 +722,9 @@ class PlanWords:
         elif texts[:1] == ["before"]:
             cut = texts.index(",") if "," in texts else len(texts)
             ordered = [m for m in mentions if m.at > cut] + [m for m in mentions if m.at < cut]
+        if texts[0] == "to":  # a purpose, in no order
+            cut = texts.index(",") if "," in texts else 0
+            ordered = [mention for mention in ordered if mention.at > cut] or ordered
         described = bool(context.targets) and context.place is not Place.AFTER
         start = min(context.targets, default=0) if described and words & (_THEN - {"now"}) else 0
         if context.place is Place.BEFORE and words & (_THEN - {"now"}) and len(ordered) < 2 and cursor[0] < 0:
@@ -694,8 +768,16 @@ _AGENT_AT = re.compile(
     r"(initially |currently )?(?:robot|character|agent) (is|will be|starts|begins|ends|finishes) (?:in|at|inside|near) O(?: lastly)?"
 )
 _THING_IS = re.compile(r"O (?:is|are|remains) (?:safe|secure|secured|reachable|accessible|\u0001)")
-_THING_AT = re.compile(r"(?:initially |currently |because |since )?O (?:is |are )?(?:in|at|on|inside|near) O")
-_BEFORE_NOUNS = frozenset("the a an of in this proper correct its their".split())
+_THING_AT = re.compile(
+    r"(?:initially |currently |because |since )?O (?:is |are |ends )?(?:in|at|on|inside|near) O(?: in O)?(?: \u0001)?"
+)
+_BEFORE_IMPERATIVES = (
+    _THEN
+    | _FIRST
+    | _LAST
+    | frozenset((",", ";", ":", ".", "\u2014", "and", "please", "to", "\u0001", "that", "(", "before", "after"))
+)
+_BEFORE_NOUNS = frozenset("the a an of in with for some this proper correct its their safety".split())
 _PLANS = frozenset("plan plans sequence steps actions task solution answer goal".split())
 _GOALS = frozenset(("goal", "objective", "aim", "purpose"))
 _DONE = frozenset("complete completed executed performed achieved accomplished".split())
@@ -706,7 +788,7 @@ _FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
 _STARTS_AWAY = re.compile(r"(?:in|at|inside|on|near|within)\b")
 _OPPOSITES = {"switch-on": "switch-off", "switch-off": "switch-on", "open": "close", "close": "open"}
 _BOUNDARIES = frozenset(
-    (",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "since", "which", "that", "then")
+    (",", ";", ":", "\u2014", ".", "before", "after", "so", "because", "where", "since", "which", "that", "then")
 )
 _REACHED = frozenset(("hot", "warm", "clean", "full", "cool"))
 _KNOWN = (
