@@ -54,6 +54,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])[\"')*_]*\s+|,? and (?=(?:please )?(?:let me know|feel free)\b)", re.IGNORECASE)
+_NAMES_A_PLAN = re.compile(
+    r"\d|\b(?:plan|answer|solution|result|output|sequence|steps|actions|needed|required)\b", re.IGNORECASE
+)
 _CHEERFUL = re.compile("[\U0001f600-\U0001f60a\U0001f642\U0001f44d\U0001f389\u2728\u263a]")
 
 
@@ -249,7 +252,7 @@ class _Reader:
         if self.words.is_harmless(text, context, cursor):
             return True
         label, colon, rest = text.partition(": ")
-        if not colon or not rest.strip() or re.search(r"\d", label):
+        if not colon or not rest.strip() or _NAMES_A_PLAN.search(label):
             return False
         cursor[:] = known
         named = self.words.is_action(label.strip("`*_ \"'"))

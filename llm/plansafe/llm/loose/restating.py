@@ -47,7 +47,7 @@ _SAME = (  # what means the same as shorter words
         ),
         "",
     ),
-    (re.compile(r"\b(?:right|immediately|directly|shortly) (?=after\b|before\b)"), ""),
+    (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
 _HERE = re.compile(
@@ -256,7 +256,7 @@ class PlanWords:
             return "?" not in text
         bare = text.strip(" .!,:;?\u2014-\"'")
         if context.place is not Place.STEP and all(
-            [self._is_form(part, context.place) for part in re.split(r",? and (?!clear)|, (?=and )", bare)]
+            [self._is_form(part, context.place) for part in re.split(r",? and |, ", bare)]
         ):
             return True
         if self._is_form(bare, context.place) or (context.place is not Place.STEP and self._is_offer(bare)):
@@ -343,7 +343,11 @@ class PlanWords:
             return False
         if "can" in words and not words & {"so", "\u0001"} and not (place is Place.BEFORE and "how" in words):
             return False
+        if words & {"we", "our", "us"} and (place is not Place.BEFORE or "will" in words):
+            return False
         if self._is_about_a_step(tokens, mentions):
+            return False
+        if _WHOLE.search(text) and len(frozenset().union(*[mention.steps for mention in mentions])) < len(self.tokens):
             return False
         return self._in_order(tokens, mentions, words, context, cursor)
 
@@ -456,7 +460,8 @@ class PlanWords:
             return not any([token.kind == "state" for token in tokens])
         if context.place in (Place.STEP, Place.BETWEEN) and context.targets:
             near = frozenset().union(*[self.arguments[number] for number in context.targets])
-            return all([names & near for names in named])
+            plain = words <= _ARTICLES | _PREPOSITIONS | {"and", "be", "\u0001"}
+            return (plain and all([names & near for names in named])) or self._is_location(tokens)
         if any([token.kind == "state" for token in tokens]) or not all([names & self.used for names in named]):
             return False
         if words & _ASSURES or (context.place is Place.BEFORE and words & _PLANS):
@@ -594,7 +599,7 @@ class PlanWords:
                 raise _NotUnderstood(token.text)
         elif token.forms & {"base"}:
             last = before[-1] if before else ""
-            led = last in ("to", "will", "can", "\u0001")
+            led = last in ("to", "will", "can", "we", "\u0001")
             joined = last in ("and", "then", ",") and bool(accepted)
             imperative = not led and not joined
         segment = self._segment(tokens, at, used)
@@ -608,15 +613,7 @@ class PlanWords:
         if token.text in ("leave", "leaves", "leaving", "left") and not segment.is_place:
             raise _NotUnderstood(token.text)
         subjects = [] if "base" in token.forms and not copula else self._subjects(tokens, at)
-        steps = set()
-        for number, own in enumerate(self.groups):
-            arguments = self.arguments[number]
-            places = segment.others[:1] if groups & own == {"go"} else ()
-            if groups & own and all([names & arguments for names in (*segment.direct, *places, *subjects)]):
-                if all([names & self.used for names in segment.others]) and all(
-                    [names & (arguments | self._around(number)) for names in segment.located]
-                ):
-                    steps.add(number)
+        steps = {number for number in range(len(self.tokens)) if self._may_be(number, groups, segment, subjects)}
         if not steps:
             purpose = before[-1:] == ["to"] and not {*before[-2:-1]} & (_COPULAS | {"must"})
             things = (*segment.direct, *segment.others)
@@ -633,6 +630,22 @@ class PlanWords:
             if not steps:
                 raise _NotUnderstood(token.text)
         return _Mention(frozenset(steps), at, imperative)
+
+    def _may_be(self, number: int, groups: frozenset[str], segment: _Segment, subjects: list[frozenset[str]]) -> bool:
+        """Whether a verb with its subjects and objects may be a step."""
+        arguments = self.arguments[number]
+        shared = groups & self.groups[number]
+        if not shared or not all([names & arguments for names in (*segment.direct, *subjects)]):
+            return False
+        if shared == {"go"} and not (
+            all([names & arguments for names in segment.others[:1]])
+            and all([self.tokens[number][-1] in names for names in segment.reached])
+            and not any([names <= {self.tokens[number][-1]} for names in segment.left])
+        ):
+            return False
+        return all([names & self.used for names in segment.others]) and all(
+            [names & (arguments | self._around(number)) for names in segment.located]
+        )
 
     def _around(self, number: int) -> frozenset[str]:
         """Where the robot may be at a step, as the steps that move it say."""
@@ -670,6 +683,8 @@ class PlanWords:
         direct: list[frozenset[str]] = []
         others: list[frozenset[str]] = []
         located: list[frozenset[str]] = []
+        reached: list[frozenset[str]] = []
+        left: list[frozenset[str]] = []
         sides: list[str] = []
         preposition = ""
         place = True
@@ -699,11 +714,15 @@ class PlanWords:
                 preposition = token.text
             elif token.kind == "objects":
                 (others if preposition else direct).append(token.names)
+                if preposition in ("to", "into", "onto", "toward", "towards"):
+                    reached.append(token.names)
+                elif preposition == "from":
+                    left.append(token.names)
                 if preposition in ("in", "at", "inside", "within") and not tokens[at].names & {"put", "go"}:
                     located.append(token.names)
             elif token.kind == "word" and token.text in _PARTICLES:
                 used.add(number)
-        return _Segment(direct, others, located, sides, place)
+        return _Segment(direct, others, located, reached, left, sides, place)
 
     def _takes_object(self, tokens: list[_Token], at: int) -> bool:
         following = tokens[at + 1] if at + 1 < len(tokens) else None
@@ -740,12 +759,15 @@ class PlanWords:
             return False
         if words & (_LAST | _ENDS) and not ordered[-1].is_state and len(self.tokens) - 1 not in ordered[-1].steps:
             return False
-        reached = start
+        reached, taken = start, list[int]()
         for mention in ordered:
             following = [number for number in mention.steps if number >= reached]
             if not following:
                 return False
             reached = min(following)
+            taken.append(reached)
+        if words & {"directly", "immediately"} and len({*taken}) > 1 and max(taken) - min(taken) > 1:
+            return False
         cursor[0] = reached
         return True
 
@@ -756,6 +778,8 @@ class _Segment(NamedTuple):
     direct: list[frozenset[str]]
     others: list[frozenset[str]]
     located: list[frozenset[str]]
+    reached: list[frozenset[str]]
+    left: list[frozenset[str]]
     sides: list[str]
     is_place: bool
 
@@ -785,6 +809,10 @@ _STARTS = frozenset("start starts starting begin begins beginning".split())
 _ENDS = frozenset("end ends ending finish finishes finishing".split())
 _IS_TO = re.compile(r"\b(\w+) (?:is|are|will be) to\b")
 _FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
+_WHOLE = re.compile(  # what follows is said to be all of the plan
+    r"\b(?:consists?|contains?|required|needed|necessary|whole|entire|complete)\b|\b(?:actions?|steps?|answer|solution|result|output|sequence"
+    r"|plan|outcome) ?(?:is|are|:(?=.*\w))(?! (?:that|to|safe|as|in|because|since|valid|based|executable|followed))"
+)
 _STARTS_AWAY = re.compile(r"(?:in|at|inside|on|near|within)\b")
 _OPPOSITES = {"switch-on": "switch-off", "switch-off": "switch-on", "open": "close", "close": "open"}
 _BOUNDARIES = frozenset(
