@@ -66,7 +66,7 @@ class _Paragraph(NamedTuple):
     start: int
     end: int
     number: int | None
-    labelled: bool
+    refers: bool  # the number is that of a step of the plan
     context: Context
     block: int
 
@@ -106,6 +106,7 @@ class _Reader:
         order = sorted(range(len(steps)), key=lambda number: steps[number].span)
         self.spans = [steps[number].span for number in order]
         self.starts = [span.start for span in self.spans]
+        self.ends = [span.end for span in self.spans]
         self.numbers = order
         self.words = PlanWords([step.text for step in steps], names)
 
@@ -115,7 +116,7 @@ class _Reader:
         headings = [each.start for each in paragraphs if each.context.place is not Place.STEP]
         listed: dict[bool, list[int]] = {True: [], False: []}
         for each in paragraphs:
-            if each.number is not None and each.context.place is not Place.STEP and not each.labelled:
+            if each.number is not None and each.context.place is not Place.STEP and not each.refers:
                 listed[each.context.place is Place.AFTER].append(each.number)
         count = len(self.spans)
         cursor, block = [-1], -1
@@ -128,7 +129,7 @@ class _Reader:
                 if context.place is not Place.AFTER and not context.targets:
                     context = context._replace(targets=self._below(each, headings))
                 aligned = context.place is Place.AFTER and numbers == list(range(1, count + 1))
-                if each.labelled or (each.number is not None and aligned):
+                if each.refers or (each.number is not None and aligned):
                     number = -1 if each.number is None else each.number - 1
                     context = context._replace(targets=frozenset((number,)) if 0 <= number < count else frozenset())
                     if not context.targets:
@@ -159,10 +160,12 @@ class _Reader:
                     yield current
                 current = None
             else:
-                mark = _MARK.match(_plain(line) if len(_plain(line)) == len(line) else line)
+                plain = _plain(line)
+                mark = _MARK.match(plain if len(plain) == len(line) else line)
                 begins = text.rfind("\n", 0, position) + 1
                 written = mark if mark is not None and not text[begins:position].strip() else None
-                if written is not None and place.place is Place.STEP and _MARKS_ONLY.fullmatch(line[written.end() :]):
+                alone = _MARK.match(plain)
+                if written and alone and place.place is Place.STEP and _MARKS_ONLY.fullmatch(plain[alone.end() :]):
                     position = end + 1
                     continue
                 number = next((int(each) for each in written.groups() if each), None) if written else None
@@ -173,12 +176,15 @@ class _Reader:
                 else:
                     if current is not None:
                         yield current
-                    labelled = bool(written and written["step"])
-                    skip = written.end() if written else 0
-                    if labelled and written is not None:
-                        skip = re.search("step|action", line, re.IGNORECASE).start()  # type: ignore[union-attr] # it is there
+                    labelled = written is not None and written["step"] is not None
+                    heads = (
+                        labelled
+                        and place.place is not Place.AFTER
+                        and written.group().rstrip("*_` \t")[-1:] in ".:)-\u2014"
+                    )
+                    skip = written.end() if written is not None and (heads or not labelled) else 0
                     begin = position + (skip if line[skip:].strip() else 0)
-                    current = _Paragraph(begin, end, number, labelled, place, block)
+                    current = _Paragraph(begin, end, number, labelled and not heads, place, block)
             position = end + 1
         if current is not None:
             yield current
@@ -189,8 +195,7 @@ class _Reader:
         line_start = text.rfind("\n", 0, start) + 1
         line_end = text.find("\n", end)
         line_end = len(text) if line_end < 0 else line_end
-        first = bisect_left([span.end for span in self.spans[: bisect_left(self.starts, line_end)]], line_start + 1)
-        last = bisect_left(self.starts, line_end)
+        first, last = bisect_left(self.ends, line_start + 1), bisect_left(self.starts, line_end)
         on_line = frozenset(self.numbers[first:last])
         if on_line:
             return Context(Place.STEP, on_line)
@@ -247,6 +252,8 @@ class _Reader:
         if (context.place is Place.STEP or head) and _LABEL.fullmatch(bare.strip("*_` ")):
             return True
         if head and re.fullmatch(r"(?:#|no\.?|nr\.?)", bare, re.IGNORECASE):
+            return True
+        if context.place is Place.STEP and self.words.names_arguments(bare, context.targets):
             return True
         known = list(cursor)
         if self.words.is_harmless(text, context, cursor):

@@ -273,6 +273,12 @@ class PlanWords:
         kinds = ["any", *(["before"] if place is Place.BEFORE else ["after"] if place is Place.AFTER else [])]
         return place is not Place.STEP and any([forms[kind].fullmatch(bare) for kind in kinds])
 
+    def names_arguments(self, text: str, targets: frozenset[int]) -> bool:
+        """Whether a text is nothing but arguments of the steps that it is next to."""
+        words = re.findall(r"[^\s,;]+", text.lower())
+        known = {key(name) for number in targets for name in self.arguments[number]}
+        return bool(words) and all([key(word.strip("*`_|")) in known for word in words])
+
     def is_action(self, text: str) -> bool:
         """Whether a text is the name of an action that the plan has."""
         return key(text) in {key(tokens[0]) for tokens in self.tokens}
