@@ -38,7 +38,7 @@ from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.repair.model import Repair
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import Headline, unjudged
 
 _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3, Status.REFUSED: 3}
 

@@ -21,7 +21,8 @@ from plansafe.llm.loose.elements import Datum, Form, Line
 from plansafe.llm.loose.mending import mended
 from plansafe.llm.loose.names import Names, Refused, Tolerance
 from plansafe.llm.loose.remarks import find_remarks
-from plansafe.llm.loose.report import SKIPPED, Report
+from plansafe.llm.loose.report import SKIPPED
+from plansafe.llm.loose.report import Report as Notes
 from plansafe.llm.loose.scope import answer_scope
 from plansafe.llm.loose.strict import plain_name, strict_plan
 from plansafe.llm.loose.wrapping import LIMIT
@@ -248,7 +249,7 @@ def _complement(spans: list[Span], size: int) -> list[Span]:
     return [*gaps, Span(position, size)] if position < size else gaps
 
 
-def _around(value: Value, steps: tuple[LooseStep, ...], report: Report) -> list[Span]:
+def _around(value: Value, steps: tuple[LooseStep, ...], report: Notes) -> list[Span]:
     """What the strings of a JSON or Python value hold next to steps."""
     if value.items:
         return [span for part in value.items for span in _around(part, steps, report)]

@@ -176,15 +176,11 @@ class _Reader:
                 else:
                     if current is not None:
                         yield current
-                    labelled = written is not None and written["step"] is not None
-                    heads = (
-                        labelled
-                        and place.place is not Place.AFTER
-                        and written.group().rstrip("*_` \t")[-1:] in ".:)-\u2014"
-                    )
-                    skip = written.end() if written is not None and (heads or not labelled) else 0
+                    label = written.group().rstrip("*_` \t") if written is not None and written["step"] else ""
+                    heads = place.place is not Place.AFTER and label[-1:] in (".", ":", ")", "-", "\u2014")
+                    skip = written.end() if written is not None and (heads or not label) else 0
                     begin = position + (skip if line[skip:].strip() else 0)
-                    current = _Paragraph(begin, end, number, labelled and not heads, place, block)
+                    current = _Paragraph(begin, end, number, bool(label) and not heads, place, block)
             position = end + 1
         if current is not None:
             yield current
@@ -236,11 +232,8 @@ class _Reader:
         text = _plain(_TAG.sub(" ", sentence))
         if context.place is Place.STEP:
             text = self._without_frame(text, context)
-            if text is None:
-                return True
         else:
-            text = _CHEERFUL.sub(" ", text)
-            text = re.sub(r"^\s*[\u2705\u2714]\s*", " ", text)
+            text = re.sub(r"^\s*[\u2705\u2714]\s*", " ", _CHEERFUL.sub(" ", text))
         if _MARKS_ONLY.fullmatch(text):
             return True
         bare = text.strip(" \t\n\"'`([{*_|")
@@ -267,8 +260,8 @@ class _Reader:
             rest, context, cursor
         )
 
-    def _without_frame(self, text: str, context: Context) -> str | None:
-        """What stands on the line of a step, without marks, times and words that join steps; ``None`` if no more."""
+    def _without_frame(self, text: str, context: Context) -> str:
+        """The text on the line of a step, without marks, times and words that join steps."""
         text = "" if _TIMES.fullmatch(text) else _DURATION.sub("", text)
         text = re.sub(r"^[ \t>]*[-*\u2022][ \t]+", "", text)
         text = text.strip(" \t\n,;.\"'`*_>)]}\\")
@@ -279,7 +272,7 @@ class _Reader:
         word = joined["word"].lower()
         first, last = word in ("first", "firstly"), word in ("finally", "lastly")
         harmless = (not first or 0 in context.targets) and (not last or len(self.spans) - 1 in context.targets)
-        return None if harmless else text
+        return "" if harmless else text
 
 
 def _plain(text: str) -> str:

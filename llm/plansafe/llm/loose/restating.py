@@ -70,11 +70,43 @@ _FIRST = frozenset(("first", "firstly", "initially"))
 _LAST = frozenset(("finally", "lastly"))
 _NEEDS = frozenset(("needs", "need", "must"))
 _EXPLAINS = frozenset(
-    "explanation explanations reasoning rationale summary overview breakdown note notes why how reason reasons details "
-    "key safety highlights considerations consideration points goal".split()
+    [
+        "explanation",
+        "explanations",
+        "reasoning",
+        "rationale",
+        "summary",
+        "overview",
+        "breakdown",
+        "note",
+        "notes",
+        "why",
+        "how",
+        "reason",
+        "reasons",
+        "details",
+        "key",
+        "safety",
+        "highlights",
+        "considerations",
+        "consideration",
+        "points",
+        "goal",
+    ]
 )
 _ASSURES = frozenset(
-    "ensures ensuring ensure guarantees guaranteeing achieves satisfies maintains keeps respects".split()
+    [
+        "ensures",
+        "ensuring",
+        "ensure",
+        "guarantees",
+        "guaranteeing",
+        "achieves",
+        "satisfies",
+        "maintains",
+        "keeps",
+        "respects",
+    ]
 )
 
 
@@ -142,7 +174,7 @@ def _vocabulary() -> _Vocabulary:
     synonyms: dict[str, frozenset[str]] = {}
     for word, others in data["synonyms"].items():
         group_of_names = frozenset((word, *others.split()))
-        synonyms |= {each: group_of_names for each in group_of_names}
+        synonyms |= dict.fromkeys(group_of_names, group_of_names)
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
     offers = re.compile("|".join(data["offers"]["heads"]))
     offered = frozenset(data["offers"]["words"].split()) | lists["function"] | persons
@@ -325,9 +357,8 @@ class PlanWords:
         people = words & self.vocabulary.persons
         if people and not (people <= {"you"} and words & _PLANS):
             return False
-        if texts_to := _IS_TO.search(text):
-            if place is not Place.BEFORE or texts_to[1] not in _GOALS:
-                return False
+        if (texts_to := _IS_TO.search(text)) and (place is not Place.BEFORE or texts_to[1] not in _GOALS):
+            return False
         if _STARTS_AWAY.match(text) and any([token.kind == "objects" for token in tokens[:3]]):
             return False
         if numbered is not None:
@@ -807,12 +838,14 @@ _BEFORE_IMPERATIVES = (
     | _LAST
     | frozenset((",", ";", ":", ".", "\u2014", "and", "please", "to", "\u0001", "that", "(", "before", "after"))
 )
-_BEFORE_NOUNS = frozenset("the a an of in with for some this proper correct its their safety".split())
-_PLANS = frozenset("plan plans sequence steps actions task solution answer goal".split())
+_BEFORE_NOUNS = frozenset(
+    ["the", "a", "an", "of", "in", "with", "for", "some", "this", "proper", "correct", "its", "their", "safety"]
+)
+_PLANS = frozenset(["plan", "plans", "sequence", "steps", "actions", "task", "solution", "answer", "goal"])
 _GOALS = frozenset(("goal", "objective", "aim", "purpose"))
-_DONE = frozenset("complete completed executed performed achieved accomplished".split())
-_STARTS = frozenset("start starts starting begin begins beginning".split())
-_ENDS = frozenset("end ends ending finish finishes finishing".split())
+_DONE = frozenset(["complete", "completed", "executed", "performed", "achieved", "accomplished"])
+_STARTS = frozenset(["start", "starts", "starting", "begin", "begins", "beginning"])
+_ENDS = frozenset(["end", "ends", "ending", "finish", "finishes", "finishing"])
 _IS_TO = re.compile(r"\b(\w+) (?:is|are|will be) to\b")
 _FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
 _WHOLE = re.compile(  # what follows is said to be all of the plan
