@@ -50,6 +50,7 @@ HARMFUL = (
     "...",
     "You must also {verb} the {thing} before you leave.",
 )
+FENCED = ("fence", "fence of calls", "fence of words", "python")
 FILLERS = ("slowly", "perhaps", "because", "whose", "surface", "really", "it", "is", "with", "between", "carefully")
 
 

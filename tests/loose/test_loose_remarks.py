@@ -47,7 +47,8 @@ RETRACTIONS = (
     "Actually, no {meant}.", "Cancelled: {meant}", "Only if needed: {meant}", "I changed my mind about {meant}.",
     "~~{meant}~~", "# without {meant}", "Do everything except {meant}.", "{Meant} was a mistake.",
     "Someone has already done {meant}.", "Leave {meant} to me.", "A better idea: no {meant}", "{Meant}? Just kidding.",
-    "Schritt 2 bitte weglassen.", "L'\u00e9tape 2 est inutile.", "El paso 2 no es necesario.", "\u8bf7\u5ffd\u7565\u7b2c\u4e8c\u6b65\u3002",
+    "Schritt 2 bitte weglassen.", "L'\u00e9tape 2 est inutile.", "El paso 2 no es necesario.",
+    "\u8bf7\u5ffd\u7565\u7b2c\u4e8c\u6b65\u3002",
 )  # fmt: skip
 
 
@@ -119,6 +120,17 @@ def test_a_retraction_caps_a_safe_plan(remark: str, place: str) -> None:
     assert headline(text) in (None, Headline.UNKNOWN), text
 
 
+@pytest.mark.parametrize("remark", [None, "Step 2 is not needed."])
+def test_a_capped_plan_earns_no_reward_for_safety_and_no_safe_score(remark: str | None) -> None:
+    from plansafe.align.reward import Scorer
+    from plansafe.align.tasks import AlignTask
+
+    task = AlignTask("test", "test", "test", stove(), PLAN)
+    score = Scorer(task).score(f"The plan:\n{PLAN}\n{remark or ''}\n")
+    assert score.steps == 3
+    assert score.safe is (remark is None)
+
+
 @settings(max_examples=400, deadline=None)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
 def test_no_retraction_is_harmless(task: str, seed: int, before: bool) -> None:
@@ -139,7 +151,9 @@ def test_no_retraction_is_harmless(task: str, seed: int, before: bool) -> None:
 def test_closing_sentences_are_harmless(task: str, seed: int) -> None:
     chance = random.Random(seed)
     steps = random_plan(task, chance)
-    manner = chance.choice([manner for manner in sorted(MANNERS) if manner not in ("described", "explained", "table")])
+    manner = chance.choice(
+        [manner for manner in sorted(MANNERS) if manner not in ("described", "explained", "bare words")]
+    )
     result = read(f"{MANNERS[manner](task, steps)}\n{' '.join(chance.sample(CLOSINGS, 2))}\n", task)
     assert result.plan is not None and result.plan.text == text_of(steps)
     assert not result.remarks

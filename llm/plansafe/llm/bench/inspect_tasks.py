@@ -86,7 +86,7 @@ def judged(answer: str, problem: str) -> Score:
         "goal": int(report.goal is Worlds.ALL),
     }
     headline = "none" if report.headline is None else report.headline.value
-    found = [said.message for said in (*report.findings, *read.remarks)]
+    found = [*[finding.message for finding in report.findings], *[remark.message for remark in read.remarks]]
     return Score(
         value=value,
         answer=read.plan.text,

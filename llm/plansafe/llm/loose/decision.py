@@ -12,8 +12,8 @@ from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.outline import Outline, leads
 from plansafe.llm.loose.prose import OPENERS, connective
 from plansafe.llm.loose.report import COMMENTS, SKIPPED
-from plansafe.llm.loose.restating import vocabulary_verbs
 from plansafe.llm.loose.strict import timed
+from plansafe.llm.loose.vocabulary import vocabulary_verbs
 
 _EXPLAINS = re.compile(
     r"\b(?:explanation|explained|reasoning|rationale|notes?|why|breakdown|summary|justification)\b", re.I

@@ -9,7 +9,7 @@ import re
 
 from plansafe.grammar.codes import SC
 from plansafe.llm.loose.names import Names, Refused, short
-from plansafe.llm.loose.restating import verb_forms
+from plansafe.llm.loose.vocabulary import verb_forms
 
 # Words before a call that make it no step, where a text is read as it is written.
 _NOT_A_STEP = re.compile(

@@ -11,10 +11,11 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseStep
+from plansafe.llm.loose.clauses import Context, Place
 from plansafe.llm.loose.cleaned import Cleaned
 from plansafe.llm.loose.lines import HEAD
 from plansafe.llm.loose.names import Names, short
-from plansafe.llm.loose.restating import Context, Place, PlanWords
+from plansafe.llm.loose.restating import Restating
 
 MAX_REMARKS = 20
 MAX_SENTENCE = 1_000
@@ -29,7 +30,8 @@ _MARK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STRUCTURE = re.compile(
-    r"""[ \t>]*(?:[`~]{3,}[ \t]*(?:pddl|plan|te?xt|json|python|py|lisp|plaintext|bash|sh|markdown|md|xml|output|actions?)?
+    r"""[ \t>]*(?:[`~]{3,}[ \t]*(?:pddl|plan|te?xt|json|python|py|lisp|plaintext|bash|sh|markdown|md|xml
+      |output|actions?)?
     | \(\s*(?:define\s*\(\s*plan\s+[\w-]+\s*\))?\s*(?::?(?:plan|steps|actions|sequence))?[()\[\s]*
     | (?:from [\w.]{1,60} )?import [\w*, .]{1,60}
     )[ \t]*""",
@@ -40,12 +42,12 @@ _TAG = re.compile(
     r"|reasoning|scratchpad|reflection|analysis|thought|s|br)>|<\|[a-z_]{1,30}\|>",
     re.IGNORECASE,
 )
-_MARKS_ONLY = re.compile(r"[\s()\[\]{}.,;:|*_`\"'>#=/!\u2014\u2022\u2192\\-]*")
+_MARKS_ONLY = re.compile(r"(?![^\n]*\.\.)[\s()\[\]{}.,;:|*_`\"'>#=/!\u2014\u2022\u2192\\-]*")
 _TIMES = re.compile(r"\s*\d{1,9}(?:\.\d{1,9})?\s*:\s*")
 _DURATION = re.compile(r"^\s*\[\s*(?:D:)?\d{1,9}(?:\.\d{1,9})?\s*\]")
 _CONNECTIVE = re.compile(
-    r"\s*(?:(?:->|=>|\u2192|[,;.])\s*)*(?:and\s+)?(?P<word>then|next|after that|afterwards|and|subsequently|first|firstly|"
-    r"finally|lastly)?\b\s*[,:]?\s*(?:->|\u2192)?\s*",
+    r"\s*(?:(?:->|=>|\u2192|[,;.])\s*)*(?:and\s+)?(?P<word>then|next|after that|afterwards|and|subsequently|first|"
+    r"firstly|finally|lastly)?\b\s*[,:]?\s*(?:->|\u2192)?\s*",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -57,6 +59,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])[\"')*_]*\s+|,? and (?=(?:please )?(?:let me
 _NAMES_A_PLAN = re.compile(
     r"\d|\b(?:plan|answer|solution|result|output|sequence|steps|actions|needed|required)\b", re.IGNORECASE
 )
+_FINAL = re.compile(r"(?:the|my|our) final (?:plan|answer|sequence|solution) is:?", re.IGNORECASE)
 _CHEERFUL = re.compile("[\U0001f600-\U0001f60a\U0001f642\U0001f44d\U0001f389\u2728\u263a]")
 
 
@@ -108,7 +111,7 @@ class _Reader:
         self.starts = [span.start for span in self.spans]
         self.ends = [span.end for span in self.spans]
         self.numbers = order
-        self.words = PlanWords([step.text for step in steps], names)
+        self.words = Restating([step.text for step in steps], names)
 
     def not_understood(self, outside: Sequence[Span]) -> Iterator[Span]:
         """The sentences that are not known to be harmless, in order."""
@@ -237,7 +240,9 @@ class _Reader:
         if _MARKS_ONLY.fullmatch(text):
             return True
         bare = text.strip(" \t\n\"'`([{*_|")
-        if (context.place is Place.BEFORE or 0 in context.targets) and HEAD.fullmatch(bare.rstrip("*_`")):
+        if (context.place is Place.BEFORE or 0 in context.targets) and (
+            HEAD.fullmatch(bare.rstrip("*_`")) or _FINAL.fullmatch(bare)
+        ):
             return True
         if context.place is Place.STEP and self._is_row(at) and re.fullmatch(r"\d{1,4}\.?", bare):
             return True
@@ -246,7 +251,7 @@ class _Reader:
             return True
         if head and re.fullmatch(r"(?:#|no\.?|nr\.?)", bare, re.IGNORECASE):
             return True
-        if context.place is Place.STEP and self.words.names_arguments(bare, context.targets):
+        if context.place is Place.STEP and self.words.plan.names_arguments(bare, context.targets):
             return True
         known = list(cursor)
         if self.words.is_harmless(text, context, cursor):
@@ -255,7 +260,7 @@ class _Reader:
         if not colon or not rest.strip() or _NAMES_A_PLAN.search(label):
             return False
         cursor[:] = known
-        named = self.words.is_action(label.strip("`*_ \"'"))
+        named = self.words.plan.is_action(label.strip("`*_ \"'"))
         return (named or self.words.is_harmless(f"{label}:", context, cursor)) and self.words.is_harmless(
             rest, context, cursor
         )
