@@ -125,7 +125,7 @@ def test_a_capped_plan_earns_no_reward_for_safety_and_no_safe_score(remark: str 
     from plansafe.align.reward import Scorer
     from plansafe.align.tasks import AlignTask
 
-    task = AlignTask("test", "test", "test", stove(), PLAN)
+    task = AlignTask("stove", "stove", "stove", "", stove(), "test", PLAN)
     score = Scorer(task).score(f"The plan:\n{PLAN}\n{remark or ''}\n")
     assert score.steps == 3
     assert score.safe is (remark is None)
