@@ -8,6 +8,7 @@ from typing import NamedTuple
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token, takes_object
 from plansafe.llm.loose.vocabulary import (
     ADVERBS,
+    ARTICLES,
     ASSURES,
     BEFORE_NOUNS,
     BOUNDARIES,
@@ -122,6 +123,9 @@ class Clauses:
             return False
         if tokens[before].text in COPULAS or tokens[before].text in ("and",):
             return tokens[before].text in COPULAS
+        causes = {token.text for token in tokens[max(0, before - 2) : before]} & {"making", "makes", "keeping", "keeps"}
+        if causes and (tokens[before].text == "it" or tokens[before].kind == "objects"):
+            return True
         leads = [token.text for token in tokens[max(0, before - 3) : before]]
         return tokens[before].kind == "objects" and ("with" in leads or "keeps" in leads)
 
@@ -169,9 +173,12 @@ class Clauses:
         before = [each.text for each in tokens[:at]]
         while before and before[-1] in ADVERBS:
             before.pop()
-        imperative = False
+        imperative, reduced = False, False
         if token.forms <= {"past", "ed"} or ("ed" in token.forms and copula):
-            if not copula:
+            reduced = (
+                at > 0 and tokens[at - 1].kind == "objects" and "with" in before[-3:]
+            )  # "with the stove turned off"
+            if not copula and not reduced:
                 raise NotUnderstood(token.text)
         elif token.forms & {"base"}:
             last = before[-1] if before else ""
@@ -189,6 +196,7 @@ class Clauses:
         if token.text in ("leave", "leaves", "leaving", "left") and not segment.is_place:
             raise NotUnderstood(token.text)
         subjects = [] if "base" in token.forms and not copula else self._subjects(tokens, at)
+        subjects = [tokens[at - 1].names] if reduced else subjects
         steps = {number for number in range(len(self.plan.steps)) if self._may_be(number, groups, segment, subjects)}
         if not steps:
             purpose = before[-1:] == ["to"] and not {*before[-2:-1]} & (COPULAS | {"must"})
@@ -261,6 +269,11 @@ class Clauses:
                 subjects.append(token.names)
         return subjects
 
+    def _begins_clause(self, tokens: list[Token], at: int) -> bool:
+        """Whether an object with a verb of its own follows, as in ``.. and the fridge is closed``."""
+        rest = [token for token in tokens[at : at + 4] if token.text not in ARTICLES]
+        return len(rest) > 1 and rest[0].kind == "objects" and (rest[1].text in COPULAS | {"will", "must"})
+
     def _segment(self, tokens: list[Token], at: int, used: set[int]) -> Segment:
         direct: list[frozenset[str]] = []
         others: list[frozenset[str]] = []
@@ -288,6 +301,8 @@ class Clauses:
                     sides.append(token.text)
                 if token.text not in ("to", "in", "on") or nothing_after:
                     continue
+            if token.text == "and" and self._begins_clause(tokens, number + 1):
+                break
             if token.kind in ("verb", "step", "state") or token.text in BOUNDARIES | ASSURES:
                 place = place and token.kind not in ("state",)
                 break

@@ -60,7 +60,10 @@ _NAMES_A_PLAN = re.compile(
     r"\d|\b(?:plan|answer|solution|result|output|sequence|steps|actions|needed|required)\b", re.IGNORECASE
 )
 _FINAL = re.compile(r"(?:the|my|our) final (?:plan|answer|sequence|solution) is:?", re.IGNORECASE)
-_CHEERFUL = re.compile("[\U0001f600-\U0001f60a\U0001f642\U0001f44d\U0001f389\u2728\u263a]")
+_CHEERFUL = re.compile(
+    "[\U0001f600-\U0001f60a\U0001f642\U0001f44b\U0001f44d\U0001f44f\U0001f64c\U0001f389\u2728\u263a\U0001f916\U0001f3e0\U0001f373\u2615"
+    "\U0001f95b\U0001f4cb\U0001f4dd\U0001f4a1\U0001f3af\U0001f680\U0001f31f\u2b50]"
+)
 
 
 class _Paragraph(NamedTuple):
@@ -269,7 +272,7 @@ class _Reader:
         """The text on the line of a step, without marks, times and words that join steps."""
         text = "" if _TIMES.fullmatch(text) else _DURATION.sub("", text)
         text = re.sub(r"^[ \t>]*[-*\u2022][ \t]+", "", text)
-        text = text.strip(" \t\n,;.\"'`*_>)]}\\")
+        text = text.strip(" \t\n,;.\"'`*_>)]}\\\u2192")
         text = re.sub(r"^(?:#+|/{2,}|;+|--|->|=>|[-\u2014\u2192:(])[ \t]*", "", text).strip()
         joined = _CONNECTIVE.fullmatch(text)
         if joined is None or joined["word"] is None:

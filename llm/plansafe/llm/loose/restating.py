@@ -51,6 +51,8 @@ _SAME = (  # what means the same as shorter words
     ),
     (re.compile(r"\b(?:at|in) the end(?: of the (?:plan|sequence|task))?\b"), "lastly"),
     (re.compile(r"\b(closed|shut|off) again\b"), r"\1"),
+    (re.compile(r"\b(open\w*)\b([^.;]*)\b(clos\w+|shut\w*)\b([^,.;]*) again\b"), r"\1\2\3\4"),
+    (re.compile(r"\b(on)\b([^.;]*)\b(off)\b([^,.;]*) again\b"), r"\1\2\3\4"),
     (re.compile(r"\bends up\b"), "ends"),
     (
         re.compile(
@@ -81,7 +83,9 @@ _THING_AT = re.compile(
 _IS_TO = re.compile(r"\b(\w+) (?:is|are|will be) to\b")
 _FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
 _WHOLE = re.compile(  # what follows is said to be all of the plan
-    r"\b(?:consists?|contains?|required|needed|necessary|whole|entire|complete)\b"
+    r"\b(?:consists?|contains?)\b"
+    r"|\b(?:required|needed|necessary|whole|entire|complete) (?:steps?|actions?|plan|sequence)\b"
+    r"|^(?:required|needed|necessary)\b"
     r"|\b(?:actions?|steps?|answer|solution|result|output|sequence|plan|outcome) ?(?:is|are|:(?=.*\w))"
     r"(?! (?:that|to|safe|as|in|because|since|valid|based|executable|followed))"
 )
@@ -145,6 +149,7 @@ class Restating:
         speaks_of_people = bool(self.vocabulary.persons & set(re.findall(r"[a-z]+", text)))
         for pattern, shorter in _SAME:
             text = pattern.sub(shorter, text)
+        text = self.vocabulary.people.sub("\u0001", text)
         text = self.vocabulary.phrases.sub("\u0001", text).replace("\u0001's", "\u0001")
         text = self._without_counts(text)
         text = _ORDINAL_STEP.sub(self._numbered, text)
@@ -177,16 +182,16 @@ class Restating:
         if not mentions:
             if words & LAST and place not in (Place.BEFORE, Place.AFTER):
                 return False
-            if words & (FIRST | (THEN - {"now"}) | NEEDS | {"before", "after", "step", "action", "can"}):
+            if words & (FIRST | (THEN - {"now"}) | NEEDS | {"before", "after", "step", "action"}):
                 return False
             return self._without_verbs(tokens, words, context)
         if people or words & DONE or (speaks_of_people and place is not Place.BEFORE):
             return False
         if place is not Place.BEFORE and not all([t.names & self.plan.used for t in tokens if t.kind == "objects"]):
             return False
-        if words & NEEDS and place is Place.AFTER and not words & {"so", "because", "since"}:
+        if words & NEEDS and place is Place.AFTER and not words & {"so", "because", "since", "before"}:
             return False
-        if "can" in words and not words & {"so", "\u0001"} and not (place is Place.BEFORE and "how" in words):
+        if "can" in words and not words & {"so", "before", "\u0001"} and not (place is Place.BEFORE and "how" in words):
             return False
         if words & {"we", "our", "us"} and (place is not Place.BEFORE or "will" in words):
             return False
@@ -302,7 +307,7 @@ class Restating:
         leading = texts[0] in THEN or texts[:2] == ["after", "that"]
         if words & (THEN - {"now"}) and not described and len(ordered) < 2 and cursor[0] < 0:
             return False
-        if (leading or words & LAST) and cursor[0] >= 0 and not described:
+        if (leading or (words & LAST and not ordered[-1].is_state)) and cursor[0] >= 0 and not described:
             start = cursor[0]
         if texts[0] in THEN and texts[0] != "now" and cursor[0] < 0 and not described:
             return False

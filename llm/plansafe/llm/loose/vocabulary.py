@@ -51,6 +51,7 @@ class Vocabulary(NamedTuple):
     limits: frozenset[str]
     phrases: re.Pattern[str]
     offers: re.Pattern[str]
+    people: re.Pattern[str]
     offered: frozenset[str]
     forms: dict[str, re.Pattern[str]]
     verbs: dict[str, tuple[frozenset[str], frozenset[str]]]
@@ -93,6 +94,11 @@ def vocabulary() -> Vocabulary:
         group_of_names = frozenset((word, *others.split()))
         synonyms |= dict.fromkeys(group_of_names, group_of_names)
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
+    talk, owned = ("|".join(data["people"][name].split()) for name in ("talk", "owned"))
+    people = re.compile(
+        rf"\b(?:(?:i|we|you)(?: (?:have|will|can|would|could|also))*|(?:let|allow) me(?: to)?) (?:{talk})\b"
+        rf"(?: (?:you|me|up with))?(?! (?:to|it)\b)|\b(?:my|your) (?=(?:[a-z-]+ )?(?:{owned})\b)"
+    )
     offers = re.compile("|".join(data["offers"]["heads"]))
     offered = frozenset(data["offers"]["words"].split()) | lists["function"] | persons
     return Vocabulary(
@@ -103,6 +109,7 @@ def vocabulary() -> Vocabulary:
         limits,
         phrases,
         offers,
+        people,
         offered,
         forms,
         verbs,
