@@ -168,7 +168,7 @@ def chatty() -> list[tuple[str, str, str]]:
 def test_few_chatty_answers_are_capped() -> None:
     found = [(expected, read(text, task)) for task, expected, text in chatty()]
     harmless = [result for expected, result in found if expected == "harmless"]
-    assert sum([result.plan is None or bool(result.remarks) for result in harmless]) <= 0.15 * len(harmless)
+    assert sum([result.plan is None or bool(result.remarks) for result in harmless]) <= 0.2 * len(harmless)
     assert all([result.plan is None or result.remarks for expected, result in found if expected == "capped"])
 
 

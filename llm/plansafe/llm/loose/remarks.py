@@ -18,6 +18,8 @@ from plansafe.llm.loose.names import Names, short
 from plansafe.llm.loose.restating import Restating
 
 MAX_REMARKS = 20
+MAX_WORK = 4_000_000
+"""Sentences times steps that are compared; what is beyond that is not understood."""
 MAX_SENTENCE = 1_000
 """Characters of a sentence that is judged; a longer one is not understood."""
 _HELP = "pass --accept-remarks if it changes nothing; else ask for the plan alone, or for a structured format"
@@ -75,6 +77,7 @@ class _Paragraph(NamedTuple):
     refers: bool  # the number is that of a step of the plan
     context: Context
     block: int
+    heading: bool = False
 
 
 def find_remarks(
@@ -83,7 +86,7 @@ def find_remarks(
     """Return a warning (SC710) for each sentence outside the steps that is not known to be harmless.
 
     ``outside`` are the ranges of the original text that hold no step: prose, comments, descriptions, fields of a
-    structured answer that are not part of a step. Linear in the text.
+    structured answer that are not part of a step. Time is linear in the text, for each step up to ``MAX_WORK``.
     """
     spans = [span for span in outside if not _MARKS_ONLY.fullmatch(source.text, span.start, span.end)]
     if not spans or not steps:
@@ -109,6 +112,7 @@ class _Reader:
 
     def __init__(self, source: Source, steps: Sequence[LooseStep], names: Names) -> None:
         self.source = source
+        self.work = 0
         order = sorted(range(len(steps)), key=lambda number: steps[number].span)
         self.spans = [steps[number].span for number in order]
         self.starts = [span.start for span in self.spans]
@@ -176,7 +180,7 @@ class _Reader:
                     continue
                 number = next((int(each) for each in written.groups() if each), None) if written else None
                 marked = bool(written and written.group().strip())
-                ends = current is not None and text[current.end - 1] in ".:!?"
+                ends = current is not None and (text[current.end - 1] in ".:!?*_" or current.heading)
                 if current is not None and current.context == place and not marked and not ends:
                     current = current._replace(end=end)
                 else:
@@ -186,7 +190,9 @@ class _Reader:
                     heads = place.place is not Place.AFTER and label[-1:] in (".", ":", ")", "-", "\u2014")
                     skip = written.end() if written is not None and (heads or not label) else 0
                     begin = position + (skip if line[skip:].strip() else 0)
-                    current = _Paragraph(begin, end, number, bool(label) and not heads, place, block)
+                    current = _Paragraph(
+                        begin, end, number, bool(label) and not heads, place, block, line.lstrip(" \t>")[:1] == "#"
+                    )
             position = end + 1
         if current is not None:
             yield current
@@ -221,6 +227,7 @@ class _Reader:
             for cut in [*[match.span() for match in _SENTENCE.finditer(flat)], (len(flat), len(flat))]:
                 sentence = flat[begin : cut[0]]
                 sentence = sentence.rstrip(" \t\n*_`")
+                self.work += len(self.spans)
                 if sentence.strip() and not self._is_harmless(sentence, paragraph.start, context, cursor):
                     start = paragraph.start + offset + begin
                     lead = len(sentence) - len(sentence.lstrip())
@@ -233,7 +240,7 @@ class _Reader:
         return line.lstrip(" \t>").startswith("|")
 
     def _is_harmless(self, sentence: str, at: int, context: Context, cursor: list[int]) -> bool:
-        if len(sentence) > MAX_SENTENCE or "~~" in sentence:
+        if self.work > MAX_WORK or len(sentence) > MAX_SENTENCE or "~~" in sentence:
             return False
         text = _plain(_TAG.sub(" ", sentence))
         if context.place is Place.STEP:

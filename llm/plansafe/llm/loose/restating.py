@@ -89,6 +89,9 @@ _WHOLE = re.compile(  # what follows is said to be all of the plan
     r"|\b(?:actions?|steps?|answer|solution|result|output|sequence|plan|outcome) ?(?:is|are|:(?=.*\w))"
     r"(?! (?:that|to|safe|as|in|because|since|valid|based|executable|followed))"
 )
+_TELLS = re.compile(
+    r"(?:now )?(?:this|it|(?:the )?(?:robot|character|agent)|to|for|so|gives|allows|ensures|provides)\b"
+)
 _STARTS_AWAY = re.compile(r"(?:in|at|inside|on|near|within)\b")
 
 
@@ -133,7 +136,11 @@ class Restating:
             return False
         words = re.findall(r"[^\s,;:.!?()/\u2014]+", bare)
         return all([word in self.vocabulary.offered for word in words]) and not any(
-            [self.plan.names.named(word) or self.plan.names.action(word) is not None for word in words if len(word) > 3]
+            [
+                self.plan.names.named(word) or self.plan.names.action(word) is not None
+                for word in words
+                if len(word) > 3 and word not in ("robot", "character", "agent")
+            ]
         )
 
     def _is_restating(self, text: str, context: Context, cursor: list[int]) -> bool:
@@ -238,6 +245,15 @@ class Restating:
         if context.place in (Place.STEP, Place.BETWEEN) and context.targets:
             near = frozenset().union(*[self.plan.arguments[number] for number in context.targets])
             plain = words <= ARTICLES | PREPOSITIONS | {"and", "be", "\u0001"}
+            told = _TELLS.match(" ".join([token.text for token in tokens])) is not None
+            if (
+                told
+                and context.place is Place.STEP
+                and not words & (COPULAS | {"we", "our", "us", "stays", "remains"})
+                and all([names & self.plan.used for names in named])
+                and not any([t.kind == "state" for t in tokens])
+            ):
+                return True
             return (plain and all([names & near for names in named])) or self._is_location(tokens)
         if any([token.kind == "state" for token in tokens]) or not all([names & self.plan.used for names in named]):
             return False
