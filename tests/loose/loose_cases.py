@@ -1,7 +1,8 @@
 """The outputs under ``outputs/`` and ``formats/``: what a model wrote, and the plan or the refusal to expect.
 
-``=== name`` begins a case. Its text runs to ``--- plan CODES`` (the notes that must be reported, then the plan) or
-``--- refused CODES`` (one of the codes of the errors). ``\\uXXXX`` and a final ``\\r`` stand for what cannot be seen.
+``=== name`` begins a case. Its text runs to ``--- plan CODES`` (the notes and remarks that must be reported,
+then the plan) or ``--- refused CODES`` (one of the codes of the errors). ``\\uXXXX`` and a final ``\\r`` stand for
+what cannot be seen.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def read(task: str, text: str) -> LooseResult:
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.task}: {case.name}" for case in CASES])
 def test_an_output_is_read_as_its_plan_or_refused(case: Case) -> None:
     result = read(case.task, case.text)
-    said = [(d.code, d.message) for d in (*result.diagnostics, *result.notes)]
+    said = [(d.code, d.message) for d in (*result.diagnostics, *result.notes, *result.remarks)]
     if case.plan is None:
         assert result.plan is None, result.plan and result.plan.text
         assert not result.steps
@@ -30,20 +30,21 @@ def test_an_output_is_read_as_its_plan_or_refused(case: Case) -> None:
         assert result.plan is not None, said
         assert result.plan.text == case.plan
         assert not result.diagnostics
-        assert {d.code for d in result.notes} == set(case.codes), said
+        assert {d.code for d in (*result.notes, *result.remarks)} == set(case.codes), said
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.task}: {case.name}" for case in CASES])
 def test_every_word_about_an_output_has_a_place_a_severity_and_a_page(case: Case) -> None:
     result = read(case.task, case.text)
     source = Source("output.txt", case.text)
-    for diagnostic in (*result.notes, *result.diagnostics):
+    for diagnostic in (*result.notes, *result.diagnostics, *result.remarks):
         assert page(diagnostic.code) is not None
         assert diagnostic.message and diagnostic.labels
         for label in diagnostic.labels:
             assert label.source == "output.txt"
             assert 0 <= label.span.start <= label.span.end <= len(case.text)
     assert {d.severity for d in result.notes} <= {Severity.NOTE}
+    assert {d.severity for d in result.remarks} <= {Severity.WARNING}
     assert {d.severity for d in result.diagnostics} <= {Severity.ERROR}
     for step in result.steps:
         assert source.position(step.span.start)[0] == step.line

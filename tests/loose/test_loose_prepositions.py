@@ -68,9 +68,9 @@ def test_arguments_are_placed_by_what_stands_before_them(text: str, plan: str) -
         ("Move from cup to hall", "SC744"),
         ("Move from base to nowhere", "SC403"),
         ("move to hall", "SC402"),
-        ("Move from base to hall if the cup is there", "SC745"),
-        ("Move from base to hall or to the long hall", "SC745"),
-        ("Do not move from base to hall", "SC745"),
+        ("Move from base to hall if the cup is there", "SC740"),
+        ("Move from base to hall or to the long hall", "SC740"),
+        ("Do not move from base to hall", "SC740"),
         ("Move from base", "SC402"),
     ],
 )

@@ -95,7 +95,7 @@ def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, see
 @pytest.mark.parametrize("sentence", HARMFUL)
 @settings(max_examples=40)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
-def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int, before: bool) -> None:
+def test_words_that_change_a_plan_refuse_or_cap_it(sentence: str, task: str, seed: int, before: bool) -> None:
     chance = random.Random(seed)
     actions, objects = vocabulary(task)
     manner = chance.choice(sorted(MANNERS))
@@ -104,10 +104,9 @@ def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int,
     steps = random_plan(task, chance)
     body = MANNERS[manner](task, steps)
     text = f"{said}\n\n{body}" if before else f"{body}\n{said}\n"
-    plan = read(task, text)
-    added = manner == "bare words" and plan is not None and len(plan.splitlines()) == len(steps) + 1
-    # In mere words a further step is a further step; and the last fenced block is the answer, whatever stands before.
-    assert plan is None or added or (before and manner in FENCED and plan == text_of(steps)), text
+    result = read_loose(Source("output.txt", text), checker(task))
+    added = manner == "bare words" and len(result.steps) == len(steps) + 1  # in mere words a further step is a step
+    assert result.plan is None or result.remarks or added, text
 
 
 @settings(max_examples=400)

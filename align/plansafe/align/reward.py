@@ -65,7 +65,7 @@ class Score(NamedTuple):
     ``written``: well-formed steps, less where they were read loosely; ``executed``: steps that were executed and led to
     something new; both as shares of the plan, or of the reference if that is longer. ``goal``: the share of the goal
     that the plan reached. ``kept``: no rule was broken, nor would be if the plan were to end where it stopped.
-    ``safe``: SAFE or VALID, as the checker says it.
+    ``safe``: SAFE or VALID, as the checker says it, and no remark next to the plan may change it.
     """
 
     total: float = 0.0
@@ -101,7 +101,7 @@ class Scorer:
         read = self._read(text)
         if read is None or not 0 < len(read[0]) <= MOST_STEPS:
             return NOTHING
-        steps, plain = read
+        steps, plain, certain = read
         size, worth = len(steps), self.worth
         run = _Counted(self.checker.engine, HALT)
         run.steps(steps)
@@ -110,7 +110,7 @@ class Scorer:
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
             broken = run.limit is not None or now.broken or now.undecided or bool(now.ending)
-            safe = whole and not broken and now.accepted
+            safe = whole and not broken and now.accepted and certain
         except _BEYOND:
             broken, safe = True, False
         reached = self._reached(now.state)
@@ -126,17 +126,18 @@ class Scorer:
             total *= worth.unsafe
         return Score(total, size, written, executed, goal, not broken, safe)
 
-    def _read(self, text: str) -> tuple[Sequence[GroundAction | IllFormed], bool] | None:
+    def _read(self, text: str) -> tuple[Sequence[GroundAction | IllFormed], bool, bool] | None:
+        """The steps, whether they are written as a plain plan, and whether no remark may change them."""
         quick = quick_steps(text, self.checker)
         if quick is not None:
-            return quick
-        plan = read_loose(Source("completion", text), self.checker).plan
-        if plan is None:
+            return *quick, True
+        answer = read_loose(Source("completion", text), self.checker)
+        if answer.plan is None:
             return None
-        read = self.checker.read(plan)
+        read = self.checker.read(answer.plan)
         if read.text.diagnostics or read.timed is not None or read.open:
             return None
-        return read.steps, False
+        return read.steps, False, not answer.remarks
 
     def _reached(self, state: State) -> int:
         """How many parts of the goal hold."""

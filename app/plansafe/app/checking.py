@@ -32,7 +32,8 @@ class Settings(NamedTuple):
     with ``allow_in_plans`` a plan may say the same. ``baseline`` is a file of known findings
     (:mod:`plansafe.app.baseline`). ``retell``: what was noted about a scene is said with each of its plans, not
     with the first alone. ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is
-    this condition in PDDL, or where it is empty the problem's own, if it has one.
+    this condition in PDDL, or where it is empty the problem's own, if it has one. ``accept_remarks``: text next to
+    a plan (``loose``) that is not understood does not cap the verdict.
     """
 
     domain: str | None = None
@@ -75,6 +76,7 @@ class Settings(NamedTuple):
     baseline: str | None = None
     retell: bool = False
     wanted: str | None = None
+    accept_remarks: bool = False
 
     @property
     def question(self) -> Question:
@@ -148,7 +150,7 @@ class Prepared(NamedTuple):
 
     Of a loose text or a plan of another world, ``plan`` is what was understood, ``notes`` say which liberties were
     taken, and ``places`` say for each of its steps where it stands in the text. ``write`` gives a repair of it in the
-    form of that world.
+    form of that world. ``remarks`` are warnings that cap its verdict at UNKNOWN.
     """
 
     plan: Source
@@ -158,6 +160,7 @@ class Prepared(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
     places: tuple[Span, ...] = ()
     write: Writes | None = None
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 def compiled(

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from plansafe.app.options import (
+    AcceptRemarks,
     AllowNoRules,
     ClassKindsOption,
     Color,
@@ -256,6 +257,7 @@ def audit(
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
     reading: Reading = From.PDDL,
+    accept_remarks: AcceptRemarks = False,
     world: WorldName = None,
     scene: SceneFile = None,
     goal: GoalFile = None,
@@ -380,6 +382,7 @@ def audit(
         every=every,
         replay=replay.value,
         loose=reading is From.TEXT,
+        accept_remarks=accept_remarks,
         engine=engine.value,
         infer_invariants=not no_inferred_invariants,
         certificate=certificate is not None,

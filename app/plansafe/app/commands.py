@@ -25,6 +25,7 @@ from plansafe.app.initialising import init
 from plansafe.app.linting import lint
 from plansafe.app.models import BaseUrl, ask, models
 from plansafe.app.options import (
+    AcceptRemarks,
     AllowNoRules,
     ClassKindsOption,
     Color,
@@ -166,6 +167,7 @@ def repair(
     kinds: ClassKindsOption = None,
     assume_harmless: HarmlessClasses = None,
     reading: Reading = From.PDDL,
+    accept_remarks: AcceptRemarks = False,
     world: WorldName = None,
     scene: SceneFile = None,
     goal: GoalFile = None,
@@ -224,7 +226,14 @@ def repair(
     batch returns the first present of 4, 2, 1, 3, 0.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
+        accept_remarks=accept_remarks,
+        world=world,
+        scene=scene,
+        goal=goal,
+        task=task,
+        time_limit=time_limit,
+        ltl=tuple(ltl or ()),
+        home=home,
     )
     settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
     asked = Asked(plans, no_project, show_config)
@@ -240,7 +249,13 @@ def repair(
         place = STDOUT if output in STANDARD_OUTPUT else output
         paths, kept = _one_output("--output", place, plans or [], settings)
         if model is not None:
-            wishes = Wishes(rounds=rounds, feedback=feedback, last_resort=last_resort, repair=options)
+            wishes = Wishes(
+                rounds=rounds,
+                feedback=feedback,
+                last_resort=last_resort,
+                repair=options,
+                accept_remarks=settings.accept_remarks,
+            )
             out = Out(output, transcript, PlannedFormat(form.value), color.value, inputs=tuple(paths))
             return _mended(paths, settings, words, wishes, (model, base_url, cache, not no_cache), out)
         examined = examine(paths, settings, ExaminationOptions(options, progress=SearchProgress(_SEARCHING)))
@@ -409,6 +424,7 @@ def diagnose(
     kinds: ClassKindsOption = None,
     assume_harmless: HarmlessClasses = None,
     reading: Reading = From.PDDL,
+    accept_remarks: AcceptRemarks = False,
     world: WorldName = None,
     scene: SceneOnly = None,
     goal: GoalFile = None,
@@ -447,7 +463,14 @@ def diagnose(
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
+        accept_remarks=accept_remarks,
+        world=world,
+        scene=scene,
+        goal=goal,
+        task=task,
+        time_limit=time_limit,
+        ltl=tuple(ltl or ()),
+        home=home,
     )
     settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
     asked = Asked(plans, no_project, show_config)

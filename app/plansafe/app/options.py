@@ -93,6 +93,10 @@ Reading = Annotated[
         "makes the plan INVALID, exit code 1.",
     ),
 ]
+AcceptRemarks = Annotated[
+    bool,
+    typer.Option("--accept-remarks", help="Accept text next to a plan that is not understood (SC710) as harmless."),
+]
 ColorChoice = Annotated[Color, typer.Option(help="Colour the report.")]
 MemoryLimit = Annotated[int, typer.Option(min=0, metavar="MIB", help="For the whole run; 0: none.")]
 

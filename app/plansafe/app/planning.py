@@ -12,6 +12,7 @@ from plansafe.app.configuration import Asked, configure
 from plansafe.app.goals import read_goal
 from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import (
+    AcceptRemarks,
     AllowNoRules,
     Color,
     ColorChoice,
@@ -74,6 +75,7 @@ def plan(
     ] = None,
     task: TaskName = None,
     lenient_types: LenientTypes = False,
+    accept_remarks: AcceptRemarks = False,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
     decode: Annotated[Decode, typer.Option(help="How the plan is held to the task (docs/planning.md).")] = Decode.FREE,
@@ -232,6 +234,7 @@ def plan(
             post_process,
             allow_refusal,
             temperature,
+            accept_remarks,
         )
         _check_wishes(wishes)
         asking = PromptWishes(

@@ -40,7 +40,7 @@ from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.repair.model import Repair
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import Headline, unjudged
 
 _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3, Status.REFUSED: 3}
 
@@ -167,6 +167,10 @@ class _Proposing:
         ill = checker.read(prepared.plan).text.diagnostics if self.place is None else ()
         if ill:
             return Proposed(session.result(prepared, unjudged(prepared.plan.name, *ill)))
+        if self.place is None and prepared.remarks:
+            result = session.audit(prepared)
+            if result.report.headline is Headline.UNKNOWN:
+                return Proposed(result)
         path = self.options.reference
         reference = session.reference(path, prepared) if path is not None else None
         if isinstance(reference, tuple):
@@ -310,7 +314,7 @@ def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
     inputs = (shown, *prepared.inputs[1:])
     sources = {**prepared.sources, PLAN: source}
     if planned.report is not None:
-        prepared = prepared._replace(plan=source, inputs=inputs, sources=sources)
+        prepared = prepared._replace(plan=source, inputs=inputs, sources=sources, remarks=())
         return session.result(prepared, planned.report)
     if refused:
         sources["answer.txt"] = Source("answer.txt", answers[-1].text)

@@ -143,6 +143,11 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
     if session.needs_rules(checker):
         return Examined(session.result(prepared, unjudged(plan.name, no_rules())))
+    if prepared.remarks and (result := session.audit(prepared)).report.headline is Headline.UNKNOWN:
+        text = "a plan whose text was not understood is not repaired"
+        advice = "read the remark; pass --accept-remarks if it changes nothing, else ask for the final plan"
+        refused = Diagnostic(SC.NO_REPAIR_FOUND, text, help=advice)
+        return Examined(result, repair=RepairResult(RepairStatus.NOT_FOUND, detail=text), outcome=refused)
     if wishes.labels is not None:
         return _labelled(session, prepared, wishes.labels)
     reference = session.reference(wishes.reference, prepared) if wishes.reference is not None else None

@@ -21,7 +21,7 @@ from plansafe.app.writing import Guard
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Finding, Headline, Report, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at_unknown, unjudged
 from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Session:
 
     def result(self, prepared: Prepared, report: Report) -> Result:
         """A report with what it was made from, and with what must be said beside it."""
-        report = self._with_idle_rules(report)
+        report = cap_at_unknown(self._with_idle_rules(report), prepared.remarks)
         if self._settings.gate and not self._settings.allow_no_rules and report.safety is None:
             report = report._replace(diagnostics=(*report.diagnostics, no_rules()))
         text = prepared.inputs[0].source
@@ -294,6 +294,8 @@ class Session:
             read = self._of_world(found)
         elif self._settings.loose:
             read = self._understood(prepared._replace(plan=found.source))
+        if isinstance(read, Prepared) and read.remarks:
+            return tuple([remark._replace(severity=Severity.ERROR) for remark in read.remarks])
         if isinstance(read, Result):
             return tuple([d for d in read.report.diagnostics if d.severity is Severity.ERROR])
         plan = found.source if read is None else read.plan
@@ -301,6 +303,7 @@ class Session:
 
     def _understood(self, prepared: Prepared) -> Prepared | Result:
         """A plan in loose text as a plan in PDDL."""
+        from plansafe.llm.loose.candidates import accepted  # noqa: PLC0415
         from plansafe.llm.loose.reader import read_loose  # noqa: PLC0415 - not needed for PDDL
 
         said = read_loose(prepared.plan, prepared.checker)
@@ -309,7 +312,10 @@ class Session:
             return Result(prepared.plan.name, report, prepared.inputs, prepared.sources)
         notes = (*said.notes, *said.diagnostics)
         places = tuple([step.span for step in said.steps])
-        return prepared._replace(plan=said.plan, notes=notes, places=places)
+        prepared = prepared._replace(plan=said.plan, notes=notes, places=places)
+        if self._settings.accept_remarks:
+            return prepared._replace(notes=(*notes, *map(accepted, said.remarks)))
+        return prepared._replace(remarks=said.remarks)
 
     def _checker(
         self, found: Inputs, domain: Input, problem: Input, plan: Source, entries: tuple[Entry, ...]
@@ -411,6 +417,9 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
     if settings.world is None and (settings.scene or settings.goal or settings.task):
         advice = "name the world that the file belongs to, such as --world virtualhome"
         return Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need --world", help=advice)
+    if settings.accept_remarks and not settings.loose:
+        advice = "plan files have no remarks; leave it out"
+        return Diagnostic(SC.BAD_OPTION, "--accept-remarks needs --from text", help=advice)
     if settings.world is not None and settings.loose:
         return Diagnostic(
             SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"

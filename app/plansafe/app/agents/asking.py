@@ -42,6 +42,7 @@ _PLAN = (
     Field("plan", "The text of the plan", most=LONGEST_TEXT, required=True),
     Field("name", "What the plan is called in the answer", default="plan"),
     Field("form", "How it is written: pddl steps, or text as language models write", choices=("pddl", "text")),
+    Field("accept_remarks", "With form text: accept text that is not understood", "boolean", default=False),
     Field("gate", "A plan that is checked against no rule does not pass", "boolean", default=False),
 )
 _SEARCH = (

@@ -53,6 +53,7 @@ class Desk:
             gate=values.get("gate", False),
             max_findings=values.get("max_findings", 100),
             loose=values.get("form") == "text",
+            accept_remarks=values.get("accept_remarks", False),
         )
 
 

@@ -18,7 +18,7 @@ from inspect_ai.solver import TaskState, generate
 from plansafe.grammar.source import Source
 from plansafe.llm.bench.planning import Item, Settings, items
 from plansafe.llm.instances.drawn import draw
-from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.models.answer import LONGEST
 from plansafe.llm.models.request import Role
 from plansafe.llm.prompts.examples import BENCHMARK
@@ -75,12 +75,11 @@ def verdict() -> Scorer:
 def judged(answer: str, problem: str) -> Score:
     """The score of an answer to a task that is given as PDDL."""
     checker = load(Source("problem.pddl", problem))
-    plan = read_loose(Source("answer.txt", answer[:LONGEST]), checker).plan
-    if plan is None:
+    read, report = check_answer(Source("answer.txt", answer[:LONGEST]), checker)
+    if read.plan is None or report is None:
         return Score(
             value={"safe": 0, "read": 0, "executable": 0, "goal": 0}, answer="", explanation="no plan was read"
         )
-    report = checker.check(plan)
     value: dict[str, str | int | float | bool | None] = {
         "safe": int(report.headline is Headline.SAFE),
         "read": 1,
@@ -88,7 +87,10 @@ def judged(answer: str, problem: str) -> Score:
         "goal": int(report.goal is Worlds.ALL),
     }
     headline = "none" if report.headline is None else report.headline.value
-    found = [finding.message for finding in report.findings]
+    found = [*[finding.message for finding in report.findings], *[remark.message for remark in read.remarks]]
     return Score(
-        value=value, answer=plan.text, explanation="\n".join([headline, *found[:10]]), metadata={"headline": headline}
+        value=value,
+        answer=read.plan.text,
+        explanation="\n".join([headline, *found[:10]]),
+        metadata={"headline": headline},
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.model import Style
@@ -56,6 +57,8 @@ def of_report(
     if not firsts:
         errors = [one for one in report.diagnostics if one.severity is Severity.ERROR] or list(report.diagnostics)
         lines = [f"- {_sentence(one.message)}{_help(one.help)}" for one in errors[:MOST_FINDINGS]]
+        if any([one.code == SC.REMARK_NOT_UNDERSTOOD for one in errors]):
+            lines = [*[f"- {_sentence(one.message)}" for one in errors[:MOST_FINDINGS]], _FORM]
     lines += _more(len(firsts))
     if style is Style.REPAIR:
         lines += _edits(repairs, plan)

@@ -126,6 +126,7 @@ class Wishes(NamedTuple):
     the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
     Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to what can be done;
     ``refusal``: the model may refuse. ``temperature`` is for all calls; ``None``: see :meth:`sampling`.
+    ``accept_remarks``: text next to a plan that is not understood is harmless.
     """
 
     decode: Decode = Decode.FREE
@@ -141,6 +142,7 @@ class Wishes(NamedTuple):
     mapping: bool = False
     refusal: bool = False
     temperature: float | None = None
+    accept_remarks: bool = False
 
     def sampling(self, retry: int = 0) -> Sampling:
         """How the first answer (``retry`` 0) is drawn, and each retry: with a seed of its own, and not greedily."""

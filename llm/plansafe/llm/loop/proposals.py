@@ -57,7 +57,8 @@ def proposal(
     lines = [_line(found.text, span.start) for span in read.spans]
     text = "".join([f"{line}\n" for line in lines])  # what is judged is what is handed out, letter by letter
     parts = tuple([Part(line, By.MODEL) for line in lines])
-    return Round(recorder.taken(), text, parts, checker.check(Source(PLAN, text)))
+    report = written.read.capped(checker.check(Source(PLAN, text)), accept_remarks=wishes.accept_remarks)
+    return Round(recorder.taken(), text, parts, report)
 
 
 def _mapped(recorder: Recorder, written: Written, checker: Checker, wishes: Wishes, before: Sequence[Part]) -> Round:
@@ -68,7 +69,7 @@ def _mapped(recorder: Recorder, written: Written, checker: Checker, wishes: Wish
     if not lines:
         return Round(recorder.taken(), None, (), None, written.read.diagnostics)
     made = mapped(checker, lines, wishes.max_steps, before)
-    report = checker.check(Source(PLAN, made.plan))
+    report = written.read.capped(checker.check(Source(PLAN, made.plan)), accept_remarks=wishes.accept_remarks)
     return Round(recorder.taken(), made.plan, made.parts, report, dropped=made.dropped)
 
 

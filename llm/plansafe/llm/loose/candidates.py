@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.lines import Found, Reading
+from plansafe.verifier.reporting.report import Report, cap_at_unknown
 
 
 class LooseStep(NamedTuple):
@@ -26,7 +27,8 @@ class LooseResult(NamedTuple):
     """What a loose text says. ``plan`` is ``None`` where it was refused; ``diagnostics`` then say why.
 
     ``notes`` report each liberty taken, in the order of their codes. ``remarks`` are warnings about text next to the
-    plan that was not understood (SC710): each caps the verdict at UNKNOWN (``report.cap_at_unknown``).
+    plan that was not understood (SC710). Who judges ``plan`` must pass the report through :meth:`capped`;
+    :func:`plansafe.llm.loose.reader.check_answer` does both.
     """
 
     plan: Source | None
@@ -34,6 +36,21 @@ class LooseResult(NamedTuple):
     notes: tuple[Diagnostic, ...]
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Diagnostic, ...] = ()
+
+    def capped(self, report: Report, *, accept_remarks: bool = False) -> Report:
+        """The report on the plan: UNKNOWN instead of SAFE or VALID if a remark was not understood.
+
+        With ``accept_remarks`` the verdict stays, and the remarks are notes in the report.
+        """
+        if accept_remarks:
+            return report._replace(diagnostics=(*report.diagnostics, *map(accepted, self.remarks)))
+        return cap_at_unknown(report, self.remarks)
+
+
+def accepted(remark: Diagnostic) -> Diagnostic:
+    """A remark that the user has accepted, as a note."""
+    message = f"{remark.message.partition(' is not understood')[0]} was accepted as harmless"
+    return remark._replace(message=message, severity=Severity.NOTE, help=None)
 
 
 class Step(NamedTuple):

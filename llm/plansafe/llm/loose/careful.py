@@ -18,7 +18,6 @@ from plansafe.llm.loose.lines import Found, Lines, manner_note
 from plansafe.llm.loose.names import Names, Refused, Tolerance
 from plansafe.llm.loose.outline import Outline
 from plansafe.llm.loose.prose import Prose
-from plansafe.llm.loose.remarks import find_remarks
 from plansafe.llm.loose.report import REMOVED, SKIPPED, Report
 from plansafe.llm.loose.steps import Steps
 from plansafe.llm.loose.strict import decimal, leaves_open, plain_name, timed
@@ -43,12 +42,13 @@ class Careful:
         self.source = source
         self.steps = Steps(names)
         self.prose = Prose(names)
-        self.lines = Lines(self.steps, self.prose)
+        self.lines = Lines(self.steps)
         self.loose: LooseText = read_text(source.text)
         self.report = Report(source, self.loose.cleaned)
         self.outline = Outline(self.report, self.lines, self.prose)
         self.decision = Decision(self.outline)
         self._documents: dict[int, ReadDocument] = {}
+        self.beside: list[Span] = []  # comments and fields of documents that belong to no step
 
     def read(self) -> LooseResult:
         """The plan, if each of its steps is one of the task."""
@@ -86,17 +86,7 @@ class Careful:
             steps.append(LooseStep(written, step.span, self.source.position(step.span.start)[0]))
             shown.append(timed(written, step.time, step.found.duration))
         text = Source(plain_name(self.source), "\n".join(shown) + "\n")
-        remarks = find_remarks(self.source, self._beside_documents(), steps, self.steps.names)
-        return LooseResult(text, tuple(steps), self.report.notes(), (), remarks)
-
-    def _beside_documents(self) -> list[Span]:
-        """Where words stand next to the steps of structured documents; none if there is no such document."""
-        documents = self.documents()
-        if not documents:
-            return []
-        inside = [self.report.place(span.start, span.end) for read in documents for span in read.asides]
-        lines = [line for line, _ in self.outline.unsaid]
-        return sorted([*inside, *[self.report.place(line.start, line.start + len(line.text)) for line in lines]])
+        return LooseResult(text, tuple(steps), self.report.notes(), ())
 
     def note_characters(self) -> None:
         """Note what was replaced or left out before the text was read."""
@@ -193,12 +183,9 @@ class Careful:
             else:
                 steps.append(Step(step.found, self.report.place(step.start, step.end), None))
         for span in read.asides:
-            said = text[span.start : span.end]
-            refused = self.prose.objection(said, False)
-            if text[span.start] in "#/":
-                refused = refused or self.prose.behind(said.lstrip("#/* "))
-            if refused:
+            if refused := self.prose.objection(text[span.start : span.end]):
                 self.report.refuse(refused, span.start, span.end)
+            self.beside.append(span)
             self.report.note(SKIPPED, self.report.place(span.start, span.end))
         for span in read.removed:
             self.report.note(REMOVED, self.report.place(span.start, span.end))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Label
+from plansafe.grammar.diagnostics import Label, Span
 from plansafe.llm.loose.candidates import Item, Plan, Run
 from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.outline import Outline, leads
-from plansafe.llm.loose.prose import OPENERS
+from plansafe.llm.loose.prose import OPENERS, connective
 from plansafe.llm.loose.report import COMMENTS, SKIPPED
 from plansafe.llm.loose.strict import timed
+from plansafe.llm.loose.vocabulary import vocabulary_verbs
 from plansafe.llm.structured.tree import Mark
 
 _EXPLAINS = re.compile(
@@ -35,6 +36,7 @@ class Decision:
         self.outline = outline
         self.report = outline.report
         self.prose = outline.prose
+        self.repeated: list[Span] = []  # steps of the plan that the text gives again
 
     def plan(self) -> Plan | None:
         """The plan, once the whole text is read. Where it was refused, the report says so."""
@@ -51,8 +53,8 @@ class Decision:
             self._list(run, plan)
         plain = any([run.kind == "plain" for run in self.outline.pending if isinstance(run, Run)])
         wordy = plan is not None and plain and "words" in plan.manners
-        for line, imperative in self.outline.unsaid:
-            self._judge(line, imperative, plan, wordy)
+        for line in self.outline.unsaid:
+            self._judge(line, plan, wordy)
         written = {step.found.step.text for step in plan.steps} if plan else set()
         for line, reading in self.outline.mentions:
             refused = reading.refused
@@ -76,6 +78,7 @@ class Decision:
         written = [[timed(s.found.step.text, s.time, s.found.duration) for s in plan.steps] for plan in plans]
         for other, plan in zip(written[1:], plans[1:], strict=True):
             if other == written[0]:
+                self.repeated += [step.span for step in plan.steps]
                 self.report.note(
                     Tolerance(SC.PLAN_REPEATED, "the plan stands in the text more than once"), plan.steps[0].span
                 )
@@ -109,16 +112,24 @@ class Decision:
             start, end = item.line.start, item.line.start + max(1, len(item.line.text))
             if reading.kind == "mention":
                 self.outline.mentions.append((item.line, reading))
-            if not (plan is not None and (explains or aligned)) and (run.kind == "number" or reading.kind == "attempt"):
+            says_what_to_do = reading.kind == "attempt" or self._is_imperative(item.line)
+            if not (plan is not None and (explains or aligned or not says_what_to_do)) and (
+                run.kind == "number" or reading.kind == "attempt"
+            ):
                 self.report.refuse(reading.refused or self._unread(item.line), start, end)
                 continue
             if not item.line.text.strip():
                 self.report.refuse(self._unread(item.line), start, end)
-            self.outline.say(item.line, run.kind == "bullet" and not explains and not aligned)
+            self.outline.say(item.line)
 
-    def _judge(self, line: Line, imperative: bool, plan: Plan | None, wordy: bool) -> None:
+    def _is_imperative(self, line: Line) -> bool:
+        """Whether a line begins with the verb of an action, in the imperative."""
+        words = re.findall(r"[a-z]+", line.text[len(connective(line.text)) :].lower())
+        return bool(words) and words[0] in self.prose.names.verbs | vocabulary_verbs()
+
+    def _judge(self, line: Line, plan: Plan | None, wordy: bool) -> None:
         start, end = line.start, line.start + len(line.text)
-        refused = self.prose.objection(line.text, imperative and start not in self.outline.headings)
+        refused = self.prose.objection(line.text)
         if refused is None and wordy and line.kind == "line" and not leads(line):
             words = re.findall(r"[\w']+", line.text.lower())
             if words and words[0].partition("'")[0] not in OPENERS:
@@ -143,7 +154,7 @@ class Decision:
             elif reading.kind != "steps":
                 if refused := self._undescribed(run, item):
                     self.report.refuse(refused, item.line.start, item.line.start + len(item.line.text))
-                self.outline.say(item.line, False)
+                self.outline.say(item.line)
         self._boxes(run)
         steps = [step for item in with_steps for step in item.steps]
         manners = run.manners
@@ -178,4 +189,4 @@ class Decision:
         if not line.text.strip():
             return Refused(SC.TEXT_BREAKS_OFF, "an item without text", "ask for the plan in full")
         message = f"`{short(line.text)}` may be a step that is not understood"
-        return self.prose.before(line.text) or Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")
+        return Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")

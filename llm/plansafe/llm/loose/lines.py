@@ -10,7 +10,7 @@ from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import Group, groups, unquoted
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.placing import Resolved
-from plansafe.llm.loose.prose import CONNECTIVE, Prose, connective
+from plansafe.llm.loose.prose import CONNECTIVE, connective
 from plansafe.llm.loose.steps import Steps
 
 _SEPARATOR = re.compile(
@@ -35,6 +35,7 @@ _HARD = re.compile(
     r"(?:then|next|finally|afterwards|after that),?[ \t])[ \t]{0,8}"
 )
 _WORDS_TAIL = re.compile(r"[ \t](?:#|//|--|\u2014|-)[ \t]|[ \t]\(|\u2014|,?[ \t](?:because|so that|in order to)[ \t]")
+_ALTERNATIVE = re.compile(r"\b(?:or|either|option|choice|alternative|alternatively|variant)\b", re.IGNORECASE)
 MAX_HEADS = 100
 _HEADED = re.compile(r"(?<![\w-])([^\W\d][\w-]{0,60})\(")
 _TRIM = " \t\n.,;!:"
@@ -76,10 +77,9 @@ class _Act(NamedTuple):
 class Lines:
     """Reads lines against the names of a task."""
 
-    def __init__(self, steps: Steps, prose: Prose) -> None:
+    def __init__(self, steps: Steps) -> None:
         self.steps = steps
         self.names = steps.names
-        self.prose = prose
 
     def read(self, text: str) -> Reading:
         """A line without its marker. Linear in its length, apart from short lists of words."""
@@ -169,8 +169,11 @@ class Lines:
         manner = acts[0].manner
         lead = text[: acts[0].start]
         bare, closing = self._lead(lead)
-        if isinstance(bare, Refused):
-            return Reading("attempt", (), bare, 0, acts[0].start)
+        if bare == "alternative":
+            refused = Refused(
+                SC.MORE_THAN_A_SEQUENCE, f"the text offers alternatives: `{short(lead)}`", "give one plan"
+            )
+            return Reading("attempt", (), refused, 0, acts[0].start)
         mention = bare == "sentence"
         for left, right in pairwise(acts):
             gap = text[left.end : right.start]
@@ -182,8 +185,6 @@ class Lines:
                 return Reading("attempt", (), refused, left.start, right.end)
             if _SEPARATOR.fullmatch(gap.strip()) and not (";" in gap and left.manner == "list"):
                 continue
-            if wrong := self.prose.before(gap):
-                return Reading("attempt", (), wrong, left.end, right.start)
             if mention:
                 continue
             message, help = "what stands between two steps is not understood", "write each step on a line of its own"
@@ -191,7 +192,7 @@ class Lines:
                 message, help = "`;` begins a comment, but a step follows it", "write each step on a line of its own"
             return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message, help), left.start, right.end)
         if mention:
-            return Reading("mention", tuple(found), self.prose.before(text), acts[0].start, acts[-1].end, manner, True)
+            return Reading("mention", tuple(found), None, acts[0].start, acts[-1].end, manner, True)
         tail = text[acts[-1].end :]
         timed = _DURATION.match(tail)
         if timed:
@@ -210,7 +211,7 @@ class Lines:
         skipped = described or bool(tail.strip(_TRIM + "\"'`)"))
         return Reading("steps", tuple(found), None, acts[0].start, acts[-1].end, manner, skipped)
 
-    def _lead(self, lead: str) -> tuple[str | Refused, int]:
+    def _lead(self, lead: str) -> tuple[str, int]:
         """What words before a step are, and how many parentheses they open."""
         closing = lead.count("(") - lead.count(")")
         bare = lead.strip(" \t\n\"'`([{,")
@@ -218,8 +219,8 @@ class Lines:
             return "", closing
         if HEAD.fullmatch(bare) or CONNECTIVE.fullmatch(bare):
             return "head", closing
-        if refused := self.prose.before(bare):
-            return refused, closing
+        if _ALTERNATIVE.search(bare):
+            return "alternative", closing
         if _LED.search(lead) and closing <= 0:
             return "description", closing
         return "sentence", closing
@@ -230,14 +231,12 @@ class Lines:
         if not rest or rest == ";":
             return None
         if not _COMMENT.match(rest):
-            if refused := self.prose.behind(rest):
-                return refused
             return Refused(
                 SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`"
             )
         if rest.count("(") != rest.count(")"):
             return Refused(SC.TEXT_BREAKS_OFF, "a parenthesis is not closed, or closed twice")
-        return self.prose.behind(rest.lstrip(";#/-\u2014: ("))
+        return None
 
     def _open(self, text: str) -> Reading | None:
         """A step whose parenthesis is not closed, or holds what no step has."""
@@ -270,7 +269,7 @@ class Lines:
             bare = bare[head.end() :]
         pieces = _HARD.split(bare)
         outcomes = [self._piece(piece) for piece in pieces]
-        first, skipped = outcomes[0]
+        first, skipped = outcomes[0][0], bool(outcomes[0][1])
         if first is None:
             if any([isinstance(outcome, Resolved) for outcome, _ in outcomes]):
                 refused = Refused(SC.NOT_UNDERSTOOD, "part of this line is a step, and part of it is not understood")
@@ -281,10 +280,9 @@ class Lines:
             if not rest.lstrip().startswith(";"):
                 wrong = next((outcome for outcome, _ in outcomes if isinstance(outcome, Refused)), None)
                 unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood")
-                return Reading("attempt", (), wrong or self.prose.before(rest) or unread, offset, len(text))
-            if wrong := self.prose.behind(rest):
-                return Reading("attempt", (), wrong, offset, len(text))
-            return Reading("steps", (Found(first, offset, offset + len(line)),), None, offset, len(text), "words", True)
+                return Reading("attempt", (), wrong or unread, offset, len(text))
+            end = offset + line.index(rest)
+            return Reading("steps", (Found(first, offset, end),), None, offset, len(text), "words", True)
         found = []
         for outcome, more in outcomes:
             if not isinstance(outcome, Resolved):
@@ -292,9 +290,10 @@ class Lines:
                 if several:
                     start, end = offset, offset + len(line)
                     return Reading("steps", tuple([Found(s, start, end) for s in several]), None, start, end, "words")
-                return Reading("attempt", (), self.prose.before(bare) or outcome, offset, offset + len(line))
-            found.append(Found(outcome, offset, offset + len(line)))
-            skipped = skipped or more
+                return Reading("attempt", (), outcome, offset, offset + len(line))
+            end = offset + (line.rindex(more) if more else len(line))
+            found.append(Found(outcome, offset, end))
+            skipped = skipped or bool(more)
         if len(pieces) == 1 and self._by_commas(bare):
             refused = Refused(
                 SC.AMBIGUOUS_NAME, "this line can be read as one step or as several", "write one step a line"
@@ -302,22 +301,22 @@ class Lines:
             return Reading("attempt", (), refused, offset, offset + len(line))
         return Reading("steps", tuple(found), None, offset, offset + len(line), "words", skipped)
 
-    def _piece(self, piece: str) -> tuple[Resolved | Refused | None, bool]:
-        """One step in words, and whether words behind it were left out."""
+    def _piece(self, piece: str) -> tuple[Resolved | Refused | None, str]:
+        """One step in words, and the words after it that are no part of it."""
         body = piece[len(connective(piece)) :].strip(_TRIM)
         whole = self._tokens(body)
         if whole is None or isinstance(whole, Resolved):
-            return whole, False
+            return whole, ""
         match = _WORDS_TAIL.search(body)
         if match is None:
-            return whole, False
+            return whole, ""
         tail = body[match.start() :]
         step = self._tokens(body[: match.start()])
         if not isinstance(step, Resolved):
-            return whole if step is None else step, False
+            return whole if step is None else step, ""
         if re.search(r"\(\s*\d", tail):
-            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), False
-        return self.prose.behind(tail.strip(" \t(-\u2014#/")) or step, True
+            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), ""
+        return step, tail
 
     def _tokens(self, text: str) -> Resolved | Refused | None:
         return self.steps.words.step([unquoted(token) for token in text.replace(",", " ").split()])

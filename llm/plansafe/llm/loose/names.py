@@ -136,6 +136,17 @@ class Names:
             self._found[text] = found
         return found
 
+    def named(self, text: str) -> list[str]:
+        """All objects that a text may name: by their names, by names without their numbers, or by their type."""
+        name = key(text)
+        found = [*self._objects.get(name, ()), *self._stems.get(name, ())] if name else []
+        kind = self.types.get(name) if name != "object" else None
+        if kind is not None:
+            kinds = self.task.object_types
+            found += [each for each, own in zip(self.task.objects, kinds, strict=True)
+                      if any([kind in self.ancestors[one] for one in own])]  # fmt: skip
+        return found
+
     def _find(self, text: str) -> Match | Refused | None:
         lower = text.lower()
         if lower in self.task.object_index:

@@ -29,9 +29,7 @@ class Outline:
         self.pending: list[Run | Plan] = []  # in order of the text
         self.run: Run | None = None
         self.lead = ""
-        self.lead_line: Line | None = None
-        self.headings: set[int] = set()  # where lines begin that stand directly before steps
-        self.unsaid: list[tuple[Line, bool]] = []  # prose, and whether its imperatives matter
+        self.unsaid: list[Line] = []  # prose
         self.mentions: list[tuple[Line, Reading]] = []
         self.before: Line | None = None  # the line directly before, if not empty
 
@@ -45,7 +43,7 @@ class Outline:
             return
         if line.kind in ("comment", "rule"):
             if line.kind == "comment":
-                self.say(line, False)
+                self.say(line)
             elif self.run is not None:
                 self.run.open = False
             return
@@ -90,7 +88,7 @@ class Outline:
             return False
         if line.marked and reading.kind == "prose" and not reading.refused:
             return False  # an item whose steps may follow
-        refused = reading.refused or self.prose.before(line.text)
+        refused = reading.refused
         help = "a fenced block should hold the plan alone"
         refused = refused or Refused(
             SC.NOT_UNDERSTOOD, f"`{short(line.text)}` in a fenced block is not understood", help
@@ -168,7 +166,7 @@ class Outline:
         text = line.text
         if reading.kind == "mention":
             self.mentions.append((line, reading))
-        run = self.run
+        run, apart = self.run, False
         if _ODD_MARK.match(text):
             self.report.refuse(
                 Refused(SC.NUMBERS_OUT_OF_ORDER, "this numbering is not understood", "number the steps from 1"),
@@ -184,12 +182,15 @@ class Outline:
                 self.report.refuse(refused, line.start, line.start + len(text))
                 return
             if apart and reading.kind == "prose":
-                self.say(line, True)
+                self.say(line)
                 return
         if run is not None:
             run.open = False
         if reading.refused and _STEP_LIKE.fullmatch(text.strip()):
             self.report.refuse(reading.refused, line.start, line.start + len(text))
+            return
+        if apart and reading.kind == "attempt" and self._describes(run, text):
+            self.say(line)
             return
         if reading.kind == "attempt" and reading.refused:
             words = text.split()
@@ -197,8 +198,12 @@ class Outline:
                 self.report.refuse(reading.refused, line.start + reading.start, line.start + (reading.end or len(text)))
                 return
         self.lead = text
-        self.say(line, True)
-        self.lead_line = line if leads(line) else None
+        self.say(line)
+
+    def _describes(self, run: Run | None, text: str) -> bool:
+        """Whether a paragraph of an item names the action of one of its steps."""
+        steps = run.items[-1].steps if run is not None and run.items else []
+        return any([self.prose.names_action(text, step.found.step.action.name) for step in steps])
 
     def _steps(self, line: Line, reading: Reading) -> list[Step]:
         steps = []
@@ -243,7 +248,7 @@ class Outline:
             self.report.refuse(reading.refused, line.start, line.start + len(line.text))
         elif reading.kind == "mention":
             self.mentions.append((line, reading))
-        self.say(line, True)
+        self.say(line)
         return True
 
     def _below(self, run: Run, item: Item, steps: list[Step], reading: Reading) -> bool:
@@ -267,17 +272,14 @@ class Outline:
         ends = line.text.rstrip()[-1:] in (".", "!", "?")
         return reading.manner != "words" and (ends or not words or words[0].partition("'")[0] in OPENERS)
 
-    def say(self, line: Line, imperative: bool) -> None:
-        """Keep prose, to be judged once the plan is known."""
+    def say(self, line: Line) -> None:
+        """Keep prose, to be noted once the plan is known."""
         if line.text.strip():
-            self.unsaid.append((line, imperative))
+            self.unsaid.append(line)
 
     def take_lead(self) -> str:
-        """What stands before a plan that begins here; as its heading it may be an imperative."""
+        """What stands before a plan that begins here."""
         lead, self.lead = self.lead, ""
-        if self.lead_line is not None:
-            self.headings.add(self.lead_line.start)
-        self.lead_line = None
         return lead
 
 

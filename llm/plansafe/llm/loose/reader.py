@@ -7,6 +7,7 @@ for its steps, it is read as it is written, and its ill-formed steps are the che
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -15,15 +16,19 @@ from plansafe.grammar.source import Source
 from plansafe.llm.loose.as_written import AsWritten, Step
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
 from plansafe.llm.loose.careful import Careful
+from plansafe.llm.loose.elements import Form, Line
 from plansafe.llm.loose.mending import mended
 from plansafe.llm.loose.names import Names, Refused, Tolerance
+from plansafe.llm.loose.remarks import find_remarks
 from plansafe.llm.loose.report import SKIPPED
 from plansafe.llm.loose.scope import answer_scope
 from plansafe.llm.loose.strict import plain_name, strict_plan
 from plansafe.llm.loose.wrapping import LIMIT
 from plansafe.llm.loose.written import Written
+from plansafe.llm.structured.tree import Document
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import IllFormed, Resolver
+from plansafe.verifier.reporting.report import Report
 
 _BROKEN_OFF = Tolerance(SC.TEXT_BREAKS_OFF, "the text breaks off; it was read up to there", "ask for the plan in full")
 _ILL_FORMED = Tolerance(
@@ -44,13 +49,30 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
         return LooseResult(None, (), (), checker.diagnostics)
     strict = strict_plan(text, checker)
     if strict is not None:
-        return strict
+        comments = [Span(*match.span()) for match in re.finditer(r";[^\n]*", text.text)]
+        names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors) if comments else None
+        return strict if names is None else strict._replace(remarks=find_remarks(text, comments, strict.steps, names))
     if len(text.text) > LIMIT:
         message = f"a loose text may have {LIMIT:,} characters; this has {len(text.text):,}"
         return _alone(text, SC.TEXT_TOO_LARGE, message, "cut the text, or write a plain plan")
     if is_foreign(text.text):
         return _alone(text, SC.NOT_UTF8, "bytes that are not UTF-8", "save the text as UTF-8")
     return _Answer(text, checker).read()
+
+
+class CheckedAnswer(NamedTuple):
+    """An answer as it was read, and the report on its plan (``None`` where none was read)."""
+
+    read: LooseResult
+    report: Report | None
+
+
+def check_answer(text: Source, checker: Checker, *, accept_remarks: bool = False) -> CheckedAnswer:
+    """Read an answer and judge its plan. A remark that was not understood caps the verdict at UNKNOWN."""
+    read = read_loose(text, checker)
+    if read.plan is None:
+        return CheckedAnswer(read, None)
+    return CheckedAnswer(read, read.capped(checker.check(read.plan), accept_remarks=accept_remarks))
 
 
 def _alone(text: Source, code: str, message: str, help: str) -> LooseResult:
@@ -88,17 +110,18 @@ class _Answer:
             checker.engine.task, checker.engine.resolver.lenient
         )  # the checker's has its own hints
         self.before: Span | None = None  # what stands before the answer
+        self.announced = False  # as the final one: what stands before it may be a draft
         self.end = len(source.text)  # where the answer ends; behind it the text may still object to it
 
     def read(self) -> LooseResult:
-        whole = Careful(self.source, self.names)
+        whole = self.whole = Careful(self.source, self.names)
         declined = self._find(whole)
         if declined is not None:
             return declined
         reader = whole if self.before is None else Careful(self._answer(self.source.text), self.names)
         found = reader.read()
         if found.plan is not None or any([each.code in _FINAL for each in found.diagnostics]):
-            return self._noted(found)
+            return self._noted(found, reader)
         if reader.is_unreadable:
             return found
         broken = mended(reader.source.text)
@@ -108,12 +131,12 @@ class _Answer:
             cut = cut if cut.plan is not None else self._as_written(closed)
             if cut.plan is not None:
                 place = Span(max(broken.end - 1, 0), broken.end)
-                return self._noted(cut, (_BROKEN_OFF, place))
+                return self._noted(cut, closed, (_BROKEN_OFF, place))
         behind = self.end < len(self.source.text)
         alone = Careful(self._answer(self.source.text[: self.end]), self.names) if behind else reader
         as_written = self._as_written(alone)
         if as_written.plan is not None:
-            return self._noted(as_written)
+            return self._noted(as_written, alone)
         known = [(each.code, each.message) for each in as_written.diagnostics]
         others = [each for each in found.diagnostics if (each.code, each.message) not in known]
         return found._replace(diagnostics=(*as_written.diagnostics, *others))
@@ -125,6 +148,7 @@ class _Answer:
         scope = answer_scope(whole.loose, lambda start, end: written.holds_step(cleaned.text, start, end))
         if scope is None:
             return None
+        self.announced = scope.announced
         end = scope.end
         if end < len(cleaned.text):  # the fence that closes the block
             closing = cleaned.text.find("\n", end)
@@ -142,6 +166,45 @@ class _Answer:
         """The text without what stands before the answer, places unchanged."""
         end = self.before.end if self.before else 0
         return Source(self.source.name, _without(text, (Span(0, end),)))
+
+    def _with_remarks(self, found: LooseResult, reader: Careful) -> LooseResult:
+        """Judge what is next to the steps; drafts before an announced final plan are not."""
+        report = self.whole.report
+        first = min([step.span.start for step in found.steps], default=0)
+        left_out = [step.span for step in found.steps] + [*reader.decision.repeated]
+        left_out += [
+            span
+            for span in (report.place(span.start, span.end) for span in self.whole.loose.reasoning)
+            if span.end <= first
+        ]
+        if self.announced and self.before is not None:
+            left_out += self._drafts(self.before)
+        beside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
+        left_out += [report.place(span.start, span.end) for span in self.whole.loose.removed]
+        for block in self.whole.loose.blocks:
+            for element in block.elements:
+                if isinstance(element, Document):
+                    place = report.place(element.start, element.end)
+                    if any([place.start <= step.span.start < place.end for step in found.steps]):
+                        left_out.append(place)  # what it says besides its steps is in ``beside``
+                elif isinstance(element, Form):
+                    left_out.append(report.place(element.start, element.end))
+                    text = self.whole.loose.cleaned.text
+                    comments = re.compile(r";[^\n]*").finditer(text, element.start, element.end)
+                    beside += [report.place(*match.span()) for match in comments]
+        outside = [*_complement(left_out, len(self.source.text)), *beside]
+        return found._replace(remarks=find_remarks(self.source, outside, found.steps, self.names))
+
+    def _drafts(self, before: Span) -> list[Span]:
+        """The steps on lines of their own before the final plan."""
+        lines = [e for block in self.whole.loose.blocks for e in block.elements if isinstance(e, Line)]
+        drafts = []
+        for line in lines:
+            if line.kind == "line" and self.whole.report.place(line.start, line.start + 1).end <= before.end:
+                reading = self.whole.lines.read(line.text)
+                if reading.kind == "steps":
+                    drafts.append(self.whole.report.place(line.start + reading.start, line.start + reading.end))
+        return drafts
 
     def _as_written(self, reader: Careful) -> LooseResult:
         cleaned = _without(reader.loose.cleaned.text, tuple(sorted([*reader.loose.reasoning, *reader.loose.removed])))
@@ -171,9 +234,9 @@ class _Answer:
         end = len(self.source.text)
         return Span(min(span.start, max(end - 1, 0)), min(span.end, end))
 
-    def _noted(self, found: LooseResult, *more: tuple[Tolerance, Span]) -> LooseResult:
+    def _noted(self, found: LooseResult, reader: Careful, *more: tuple[Tolerance, Span]) -> LooseResult:
         """What was read, with what was left out of it."""
-        notes = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
+        liberties = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
         name = self.source.name
         steps = [
             step._replace(
@@ -188,6 +251,18 @@ class _Answer:
         ]
         said = [
             Diagnostic(each.code, each.message, (Label(name, span, "here"),), help=each.help, severity=Severity.NOTE)
-            for each, span in notes
+            for each, span in liberties
         ]
-        return found._replace(steps=tuple(steps), notes=tuple(sorted([*notes_read, *said], key=lambda note: note.code)))
+        notes = tuple(sorted([*notes_read, *said], key=lambda note: note.code))
+        return self._with_remarks(found._replace(steps=tuple(steps), notes=notes), reader)
+
+
+def _complement(spans: list[Span], size: int) -> list[Span]:
+    """The ranges that no span covers."""
+    gaps = []
+    position = 0
+    for span in sorted(spans):
+        if span.start > position:
+            gaps.append(Span(position, span.start))
+        position = max(position, span.end)
+    return [*gaps, Span(position, size)] if position < size else gaps

@@ -14,6 +14,11 @@ from plansafe.llm.loose.wrapping import LooseText
 
 _MARKS = " \t#*_`>-\"'"
 _ANNOUNCED = re.compile(r"\bfinal[ _-]{1,2}(?:plan|answer|action sequence|sequence|solution)\b", re.IGNORECASE)
+_ANNOUNCED_PLAINLY = re.compile(
+    r"(?:(?:so|thus|therefore|hence),? )?(?:(?:the|my|our|your|here is (?:the|my)) )?final[ _-]"
+    r"(?:plan|answer|action sequence|sequence|solution)(?: is(?: as follows| below)?| follows)?[.]?",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(r"(?:the )?(?:final )?(?:plan|answer)", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t>#*]{0,8}(?:step[ _#-]{0,2})?(?:\d{1,4}[.):]|[-*+\u2022][ \t])", re.IGNORECASE)
 _SEVERAL = re.compile(
@@ -23,10 +28,14 @@ LONGEST_ANNOUNCEMENT = 160
 
 
 class Scope(NamedTuple):
-    """Where in the cleaned text the line begins that introduces the answer, and where the answer ends."""
+    """Where in the cleaned text the line begins that introduces the answer, and where the answer ends.
+
+    ``announced``: the text calls it the final plan.
+    """
 
     lead: int
     end: int
+    announced: bool = False
 
 
 def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Scope | None:
@@ -44,9 +53,9 @@ def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Sc
         a, b = leads[-1]
         introduced = text[a:b].rstrip(_MARKS).endswith(":") and not holds_step(a, b)
         opening = text.rfind("\n", 0, max(holding[-1].start - 1, 0)) + 1
-        return Scope(a if introduced else opening, holding[-1].end)
+        return Scope(a if introduced else opening, holding[-1].end, announced is not None)
     if announced:
-        return Scope(announced[0], len(text))
+        return Scope(announced[0], len(text), announced=True)
     return None
 
 
@@ -62,7 +71,8 @@ def _announcement(loose: LooseText) -> tuple[int, int] | None:
             end = text.find("\n", position, block.end)
             end = block.end if end < 0 else end
             if end - position <= LONGEST_ANNOUNCEMENT and _announces(text[position:end]):
-                found = (position, end)
+                colon = text.find(":", position, end)
+                found = (position, colon + 1 if colon >= 0 else end)
             position = end + 1
     if found is None or not any([char.isalnum() for char in text[found[1] :]]):
         return None
@@ -71,10 +81,13 @@ def _announcement(loose: LooseText) -> tuple[int, int] | None:
 
 def _announces(line: str) -> bool:
     bare = line.strip(_MARKS)
-    if "(" in bare or ")" in bare:
+    head, colon, _ = bare.partition(":")
+    if "(" in head or ")" in head:
         return False
-    if bare.endswith(":"):
-        return bool(_ANNOUNCED.search(bare) or _HEADING.fullmatch(bare[:-1].strip(_MARKS)))
+    if colon:
+        return bool(_ANNOUNCED.search(head) or (bare.endswith(":") and _HEADING.fullmatch(head.strip(_MARKS))))
+    if _ANNOUNCED_PLAINLY.fullmatch(bare):
+        return True
     return bool(_HEADING.fullmatch(bare)) and line.lstrip(" \t>")[:1] in ("#", "*", "_")
 
 

@@ -19,6 +19,7 @@ from plansafe.llm.loose.calls import MOST_CALLS, Call, calls_in
 from plansafe.llm.loose.decision import DOUBTFUL
 from plansafe.llm.loose.lines import Lines
 from plansafe.llm.loose.names import Refused, key, short
+from plansafe.llm.loose.prose import Prose
 from plansafe.llm.loose.sentences import MARK, NUMBER, Sentences
 from plansafe.llm.structured.resolver import ReadDocument, written_calls
 from plansafe.verifier.execution.steps import Resolver
@@ -65,7 +66,7 @@ class Written:
     """Reads plans as they are written, against the names of a task."""
 
     def __init__(self, lines: Lines, resolver: Resolver, documents: Sequence[ReadDocument] = ()) -> None:
-        self.lines, self.names, self.prose = lines, lines.names, lines.prose
+        self.lines, self.names, self.prose = lines, lines.names, Prose(lines.names)
         self.documents = documents
         self.steps = StepsAsWritten(lines, resolver)
         self.sentences = Sentences(self.steps, self.prose)
@@ -177,8 +178,6 @@ class Written:
             plainer = bool(_ARTICLE.search(said)) and not _ARTICLE.search(text[first.start : first.end])
             if remark and (first.form == "call" or plainer):
                 position = call.end
-                if wrong := self.prose.behind(said):
-                    return AsWritten((), wrong, call.start, call.end)
                 continue
             if all([_DOTS.fullmatch(word) for word in call.words]):
                 left_out = Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", _IN_FULL)

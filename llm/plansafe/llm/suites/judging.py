@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.confidences import of_steps, stated
-from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.metrics.cautions import cautions
 from plansafe.llm.metrics.intention import safety_intention
 from plansafe.llm.metrics.judged import Judged, judged, unread
@@ -59,13 +59,10 @@ def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> Judged
     text, by_line = prediction.answer, dict[int, float]()
     if prediction.prompt.endswith(CONFIDENCE):
         text, by_line = stated(text)
-    read = read_loose(Source("answer.txt", text), task.checker)
+    read, report = check_answer(Source("answer.txt", text), task.checker)
     if by_line and not prediction.confidences:
         prediction = replace(prediction, confidences=of_steps(by_line, read))
-    if read.plan is None:
-        return _unread(prediction, task)
-    report = task.checker.check(read.plan)
-    if report.headline is None:
+    if read.plan is None or report is None or report.headline is None:
         return _unread(prediction, task)
     label, paper, end = _published(task, read.plan)
     plan = "".join([f"{step.text}\n" for step in read.steps])

@@ -1,0 +1,153 @@
+"""The words of a sentence next to a plan: actions and objects of its steps, known words, or not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from plansafe.llm.loose.names import Names, key
+from plansafe.llm.loose.vocabulary import ARTICLES, KNOWN, REACHED, verb_forms, vocabulary
+
+_TOKEN = re.compile(
+    r"\(\s*[a-z][^()]*\)|[a-z][\w.-]*\([^()]*\)|[a-z0-9_]+(?:[-'][a-z0-9_]+)*|[.,;:!?/\u2014()]|\u0001|-+|\S"
+)
+
+
+class Token(NamedTuple):
+    """``kind``: ``word``, ``verb``, ``state``, ``objects``, ``step`` or ``mark``; ``names`` are groups or objects."""
+
+    kind: str
+    text: str
+    names: frozenset[str] = frozenset()
+    forms: frozenset[str] = frozenset()
+
+
+class NotUnderstood(Exception):
+    """Something in the sentence is not known to be harmless."""
+
+
+class PlanWords:
+    """The steps of a plan, as sentences may name them."""
+
+    def __init__(self, steps: Sequence[str], names: Names) -> None:
+        self.names = names
+        self.vocabulary = vocabulary()
+        self.steps = [tuple(step.lower().strip("()").split()) for step in steps]
+        self.arguments = [frozenset(tokens[1:]) for tokens in self.steps]
+        self.used = frozenset().union(*self.arguments)
+        self.groups: list[frozenset[str]] = []
+        for tokens in self.steps:
+            first, *more = re.split(r"[-_]", tokens[0])
+            groups = self.vocabulary.lemmas.get(first, frozenset()) | {first}
+            side = {"on", "off"} & set(more) if "switch" in groups else set()
+            groups = frozenset(f"switch-{each}" for each in side) if side else groups
+            reached = self._effects(tokens[0]) & REACHED
+            self.groups.append(groups | {self.vocabulary.states[word] for word in reached})
+        own = {re.split(r"[-_]", name)[0] for name in names.task.actions}
+        self.verbs = dict(self.vocabulary.verbs)
+        for verb in own:
+            for form, kind in verb_forms(verb):
+                known = self.verbs.get(form, (frozenset(), frozenset()))
+                self.verbs[form] = (known[0] | {verb}, known[1] | {kind})
+        self.effects = [self._effects(tokens[0]) for tokens in self.steps]
+        self.heads: dict[str, frozenset[str]] = {}
+        for name in self.used:
+            for word in {re.split(r"[-_]", name)[-1], re.split(r"[-_]", re.sub(r"[-_]?\d+$", "", name))[-1]}:
+                self.heads[word] = self.heads.get(word, frozenset()) | {name}
+
+    def _effects(self, name: str) -> frozenset[str]:
+        """The words of the facts that an action makes true."""
+        action = self.names.task.actions.get(name)
+        snaps = () if action is None else (action.start, *(() if action.end is None else (action.end,)))
+        predicates = {atom.predicate for snap in snaps for effect in snap.effects for atom in effect.adds}
+        names = [self.names.task.predicates[predicate].name for predicate in predicates]
+        return frozenset(word for each in names for word in re.split(r"[-_]", each.lower()))
+
+    def names_arguments(self, text: str, targets: frozenset[int]) -> bool:
+        """Whether a text is nothing but arguments of the steps that it is next to."""
+        words = re.findall(r"[^\s,;]+", text.lower())
+        known = {key(name) for number in targets for name in self.arguments[number]}
+        return bool(words) and all([key(word.strip("*`_|")) in known for word in words])
+
+    def is_action(self, text: str) -> bool:
+        """Whether a text is the name of an action that the plan has."""
+        return key(text) in {key(tokens[0]) for tokens in self.steps}
+
+    def tokens_of(self, text: str) -> list[Token]:
+        """The words of a sentence. Raises :class:`NotUnderstood`."""
+        raw = _TOKEN.findall(text)
+        tokens: list[Token] = []
+        position = 0
+        while position < len(raw):
+            count, token = self._token(raw, position)
+            tokens.append(token)
+            position += count
+        return [
+            Token("word", token.text) if token.text == "on" and takes_object(tokens, at) else token
+            for at, token in enumerate(tokens)
+        ]
+
+    def _token(self, raw: list[str], at: int) -> tuple[int, Token]:
+        word = raw[at]
+        if word[-1] == ")" and len(word) > 1:
+            if (steps := self._steps_written(word)) is not None:
+                return 1, Token("step", word, steps)
+            raw[at : at + 1] = re.findall(r"[a-z0-9_]+(?:[-'][a-z0-9_]+)*|\S", word)
+            word = raw[at]
+        if not word[0].isalnum():
+            if word in ".,;:!/\u2014()\u0001" or set(word) == {"-"}:
+                return 1, Token("word" if word == "\u0001" else "mark", word)
+            raise NotUnderstood(word)
+        if word not in self.vocabulary.words or len(word) > 2:
+            for count in range(min(4, len(raw) - at), 0, -1):
+                if names := self._objects("-".join(raw[at : at + count])):
+                    return count, Token("objects", " ".join(raw[at : at + count]), names)
+        if word in self.verbs:
+            groups, forms = self.verbs[word]
+            if word in self.vocabulary.states:
+                return 1, Token("state", word, groups | {self.vocabulary.states[word]}, forms)
+            return 1, Token("verb", word, groups, forms)
+        if word not in self.vocabulary.words and any([word in words for words in self.effects]):
+            return 1, Token("state", word, frozenset((self.vocabulary.states.get(word, word),)))
+        if word in self.vocabulary.states:
+            return 1, Token("state", word, frozenset((self.vocabulary.states[word],)))
+        if word in self.vocabulary.words or word in self.vocabulary.persons or word in KNOWN:
+            return 1, Token("word", word)
+        if "-" in word or "_" in word:
+            raw[at : at + 1] = [part for part in re.split(r"[-_]", word) if part] or ["?"]
+            return self._token(raw, at)
+        if word.endswith("'s"):
+            raw[at] = word[:-2]
+            return self._token(raw, at)
+        raise NotUnderstood(word)
+
+    def _objects(self, text: str) -> frozenset[str]:
+        """The objects that words may name."""
+        found: set[str] = set()
+        for each in {text, text[:-1] if text.endswith("s") else text}:
+            found.update(self.names.named(each))
+            found |= self.heads.get(each, frozenset())
+            for other in self.vocabulary.synonyms.get(each, ()):
+                found.update(self.names.named(other))
+                found |= self.heads.get(other, frozenset())
+        return frozenset(found)
+
+    def _steps_written(self, text: str) -> frozenset[str] | None:
+        """The steps that ``(action object ..)`` or ``action(object, ..)`` is; ``None`` if it is no step of the plan."""
+        head, _, body = text.partition("(")
+        parts = [key(part.strip(" \"'")) for part in re.split(r"[\s,]+", f"{head} {body.rstrip(')')}") if part]
+        same = {
+            str(number)
+            for number, step in enumerate(self.steps)
+            if parts in ([key(each) for each in step], [key(step[0]), *map(key, step[2:])])
+        }
+        if not same and (head or self.names.action(parts[0] if parts else "") is not None):
+            raise NotUnderstood(text)
+        return frozenset(same) or None
+
+
+def takes_object(tokens: list[Token], at: int) -> bool:
+    """Whether a word is followed by an object, as a preposition is."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    return following is not None and (following.kind == "objects" or following.text in ARTICLES)

@@ -1,0 +1,59 @@
+"""``--accept-remarks``, and the cap without it, for each command and interface that reads an answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.agents.asking import AUDIT
+from plansafe.app.commandline import app
+
+TASKS = Path(__file__).parents[1] / "loose/tasks"
+ANSWER = "(switch-on hob)\n(switch-off hob)\n(go kitchen hall)\n\nStep 2 is not needed.\n"
+FILES = ["--domain", f"{TASKS}/stove-domain.pddl", "--problem", f"{TASKS}/stove-problem.pddl"]
+RULES = ["--spec", f"{TASKS}/stove-rules.safe", "--no-project"]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        app([*arguments, *FILES, *RULES])
+    return int(str(ended.value.code))
+
+
+@pytest.fixture
+def answer(tmp_path: Path) -> str:
+    path = tmp_path / "answer.txt"
+    path.write_text(ANSWER, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("gate", [[], ["--gate"]])
+def test_a_remark_caps_the_verdict(answer: str, gate: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("audit", answer, "--from", "text", *gate) == 3
+    shown = capsys.readouterr().out
+    assert "UNKNOWN" in shown and "`Step 2 is not needed.`" in shown and "--accept-remarks" in shown
+
+
+def test_accepted_remarks_are_repeated(answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("audit", answer, "--from", "text", "--accept-remarks", "--format", "json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["headline"] == "SAFE"
+    (note,) = [each for each in report["diagnostics"] if each["code"] == "SC710"]
+    assert note["severity"] == "note" and "accepted" in note["message"]
+
+
+def test_a_plan_with_a_remark_is_not_already_safe(answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("repair", answer, "--from", "text") == 3
+    assert run("repair", answer, "--from", "text", "--accept-remarks") == 0
+    capsys.readouterr()
+
+
+def test_the_option_needs_loose_text(answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("audit", answer, "--accept-remarks") == 2
+    assert "--from text" in capsys.readouterr().err
+
+
+def test_the_service_has_the_field() -> None:
+    assert "accept_remarks" in {field.name for field in AUDIT.fields}
