@@ -145,7 +145,7 @@ def shuffled_operands(task: Task, random: Random) -> Task:
     def change(tree: List, scope: Scope) -> Tree:
         if tree[0] in ("and", "or") and scope.level != "constraint" and not has_preference(tree):
             parts = list(tree[1:])
-            if parts and random.random() < 0.3:
+            if len(parts) > 1 and random.random() < 0.3:  # one part alone may cut a rule into others
                 parts.append(random.choice(parts))
             random.shuffle(parts)
             return (tree[0], *parts)
