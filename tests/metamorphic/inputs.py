@@ -29,17 +29,21 @@ def parsed(name: str, domain: str, problem: str, specs: list[str], plans: list[s
 def random_task(seed: int, number: int) -> Task:
     """The random task of this number: the streams of tests/property take turns."""
     stream = STREAMS[number % len(STREAMS)]
-    found = case(stream, seed, number // len(STREAMS), rules=RULES, plans=PLANS)
-    safety = [found.safety_text()] if found.rules else []
-    plans = [plan_text(plan) for plan in found.plans]
-    return parsed(found.name, found.domain_text(), found.problem_text(), safety, plans)
+    generated = case(stream, seed, number // len(STREAMS), rules=RULES, plans=PLANS)
+    safety = [generated.safety_text()] if generated.rules else []
+    plans = [plan_text(plan) for plan in generated.plans]
+    return parsed(generated.name, generated.domain_text(), generated.problem_text(), safety, plans)
 
 
 def repairable_task(seed: int, number: int) -> tuple[Task, int]:
     """A random task of tests/repair with a broken plan, and the highest cost of a repair to look for."""
-    found = repair_task(seed, number)
+    generated = repair_task(seed, number)
     task = parsed(
-        f"repair-{seed}-{number}", found.domain_text(), found.problem_text(), found.safety_texts(), [found.plan_text()]
+        f"repair-{seed}-{number}",
+        generated.domain_text(),
+        generated.problem_text(),
+        generated.safety_texts(),
+        [generated.plan_text()],
     )
     return task, 2
 

@@ -18,7 +18,6 @@ class Task(NamedTuple):
     """A domain, a problem, specifications and plans; each is a tree, a plan is the list of its top-level trees.
 
     ``layout`` is the seed of a random layout (letter case, line breaks, comments); None: one section a line.
-    ``timed`` tells whether a plan has times.
     """
 
     name: str
@@ -90,7 +89,7 @@ def is_timed_literal(entry: Tree) -> bool:
 
 def section(tree: List, name: str) -> List:
     """The content of all sections of this name."""
-    return tuple(part for found in tree[2:] if found[0] == name for part in found[1:])
+    return tuple(part for content in tree[2:] if content[0] == name for part in content[1:])
 
 
 def with_sections(tree: List, sections: Iterable[List]) -> List:
@@ -150,11 +149,11 @@ def disguised(text: str, random: Random) -> str:
     for number in range(0, len(pieces), 2):
         out = []
         for letter in pieces[number]:
-            shown = random.choice((letter.upper(), letter)) if letter.isascii() else letter
+            character = random.choice((letter.upper(), letter)) if letter.isascii() else letter
             if letter == " ":
-                shown = random.choice((" ", " ", " ", "  ", "\t", " ; a (comment\n ", "\n"))
+                character = random.choice((" ", " ", " ", "  ", "\t", " ; a (comment\n ", "\n"))
             if letter in "()":
-                shown = random.choice((letter, letter, letter, f" {letter}", f"{letter} "))
-            out.append(shown)
+                character = random.choice((letter, letter, letter, f" {letter}", f"{letter} "))
+            out.append(character)
         pieces[number] = "".join(out)
     return '"'.join(pieces)

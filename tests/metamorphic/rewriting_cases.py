@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def named(name: str) -> Rewriting:
+def find_rewriting(name: str) -> Rewriting:
     """The rewriting of this name."""
     return next(rewriting for rewriting in REWRITINGS if rewriting.name == name)
 
@@ -35,19 +35,19 @@ def examine(task: Task, rewriting: Rewriting, seed: int, most_cost: int = 0, jud
     if judge.problem:
         return Outcome(True, (f"the original is rejected: {judge.problem}",))
     try:
-        other = Judge(rewritten.task)
-        if other.problem:
-            return Outcome(True, (f"rejected: {other.problem}",))
+        rewritten_judge = Judge(rewritten.task)
+        if rewritten_judge.problem:
+            return Outcome(True, (f"rejected: {rewritten_judge.problem}",))
         names = rewritten.names
-        occurring = frozenset(names.rules.get(name, name) for name in other.facts.occurring)
-        cautious = frozenset(names.rules.get(name, name) for name in other.facts.cautious)
+        occurring = frozenset(names.rules.get(name, name) for name in rewritten_judge.facts.occurring)
+        cautious = frozenset(names.rules.get(name, name) for name in rewritten_judge.facts.cautious)
         facts = judge.facts._replace(cautious=judge.facts.cautious | cautious)
         out = []
-        for number, (ours, theirs) in enumerate(zip(judge.reports, other.reports, strict=True)):
-            found = differences(ours, theirs, names, rewriting.kept, facts, occurring)
-            out += [f"plan {number}: {line}" for line in found]
+        for number, (ours, theirs) in enumerate(zip(judge.reports, rewritten_judge.reports, strict=True)):
+            lines = differences(ours, theirs, names, rewriting.kept, facts, occurring)
+            out += [f"plan {number}: {line}" for line in lines]
         if most_cost and not out and not rewritten.task.is_timed():  # plans with times are not repaired
-            costs = judge.repair_costs(most_cost), other.repair_costs(most_cost)
+            costs = judge.repair_costs(most_cost), rewritten_judge.repair_costs(most_cost)
             if costs[0] != costs[1]:
                 out.append(f"repairs: {costs[0]}, rewritten {costs[1]}")
     except Exception as error:
@@ -139,22 +139,24 @@ def _smaller(tree: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 def reproduction(task: Task, rewriting: Rewriting, seed: int, problem: str, most_cost: int = 0) -> str:
     """The smallest task found that shows a problem of this sort, and its rewriting, as Markdown."""
-    wanted = signature(problem)
+    sort = signature(problem)
 
     def shows(smaller: Task) -> bool:
         try:
             if Judge(smaller).problem:
                 return False
-            found = examine(smaller, rewriting, seed, most_cost).problems
+            lines = examine(smaller, rewriting, seed, most_cost).problems
         except Exception:
             return False
-        return any(signature(line) == wanted for line in found)
+        return any(signature(line) == sort for line in lines)
 
     small = reduced(task, shows)
     rewritten = rewriting.apply(small, Random(f"{rewriting.name} {seed} {small.name}"))
-    found = examine(small, rewriting, seed, most_cost).problems
+    problems = examine(small, rewriting, seed, most_cost).problems
     texts = "".join(small.texts())
-    others = "".join(rewritten.task.texts()) if rewritten else ""
+    rewritten_texts = "".join(rewritten.task.texts()) if rewritten else ""
     return (
-        f"### {rewriting.name} of {task.name}\n" + "\n".join(found) + f"\n```lisp\n{texts}```\n```lisp\n{others}```\n"
+        f"### {rewriting.name} of {task.name}\n"
+        + "\n".join(problems)
+        + f"\n```lisp\n{texts}```\n```lisp\n{rewritten_texts}```\n"
     )

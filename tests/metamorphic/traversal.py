@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from metamorphic_task import List, Task, Tree, is_timed_literal
-from symbols import symbols_of, typed_pairs
+from metamorphic_task import List, Task, Tree, field, is_timed_literal
+from symbols import Symbols, symbols_of, typed_pairs
 
 FORMULA_FIELDS = (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then", ":holds")
 STEP_FIELDS = (":on", ":at-end", ":during")
@@ -63,6 +63,18 @@ def steps_of(rule: List) -> list[List]:
     return [step for value in values for step in (value[1:] if isinstance(value[-1], tuple) else (value,))]
 
 
+def rule_variables(rule: List, symbols: Symbols) -> list[tuple[str, Tree]]:
+    """The declared parameters of a rule, and the variables of its STEPs with the types that the actions give them."""
+    pairs = typed_pairs(field(rule, ":parameters"))
+    names = {name for name, _ in pairs}
+    for step in steps_of(rule):
+        for term, kind in zip(step[1:], symbols.actions.get(step[0], []), strict=False):
+            if term.startswith("?") and term not in names:
+                names.add(term)
+                pairs.append((term, kind))
+    return pairs
+
+
 def level_below(operator: str, level: str) -> str:
     """The level of an operator's operands."""
     if level == "constraint":
@@ -73,7 +85,7 @@ def level_below(operator: str, level: str) -> str:
 class Traversal:
     """Rebuilds a task. The hooks for names return the name itself, the hooks for trees the tree itself."""
 
-    _actions: dict[str, list[Tree]]
+    _symbols: Symbols
 
     def type_name(self, name: str) -> str:
         """Hook: a type."""
@@ -123,7 +135,7 @@ class Traversal:
 
     def task(self, task: Task) -> Task:
         """The whole task."""
-        self._actions = symbols_of(task).actions
+        self._symbols = symbols_of(task)
         return task._replace(
             domain=(*task.domain[:2], *[self._domain_section(part) for part in task.domain[2:]]),
             problem=(*task.problem[:2], *[self._problem_section(part) for part in task.problem[2:]]),
@@ -247,11 +259,7 @@ class Traversal:
         if part[0] not in (":process", ":trajectory", ":termination", ":obligation", ":invariant"):
             return part
         fields = list(zip(part[2::2], part[3::2], strict=True))
-        variables = [pair for name, value in fields if name == ":parameters" for pair in typed_pairs(value)]
-        for pattern in steps_of(part):
-            kinds = self._actions.get(pattern[0], [])
-            known = {name for name, _ in variables}
-            variables += [(t, k) for t, k in zip(pattern[1:], kinds, strict=False) if t[0] == "?" and t not in known]
+        variables = rule_variables(part, self._symbols)
         scope = Scope("rule", "past").inside(variables)
         out: list[Tree] = [part[0], self.rule_name(part[1])]
         for name, value in fields:

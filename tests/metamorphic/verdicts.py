@@ -180,7 +180,7 @@ def translated(report: Report, names: Names) -> Verdict:
         instances[names.rules.get(count.name, count.name)] += count.instances
     return Verdict(
         report.headline.value if report.headline else "unreadable",
-        (report.executable.value, report.goal.value, report.safe.value),
+        (report.executable.value, report.goal.value, report.safe.value if +instances else "not checked"),
         frozenset(failures),
         frozenset(united(findings)),
         frozenset(names.rules.get(name, name) for name in undecided),

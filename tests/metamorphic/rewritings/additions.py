@@ -27,26 +27,26 @@ class _OwnRoot(Traversal):
 @rewriting()
 def unrelated_objects(task: Task, random: Random) -> Task:
     """Put all types below a new one that replaces ``object``, and add a type with objects next to it."""
-    root, other = fresh_name(task, "own-root-"), fresh_name(task, "unrelated-type-")
+    root, second_type = fresh_name(task, "own-root-"), fresh_name(task, "unrelated-type-")
     rewritten = _OwnRoot(root).task(task)
-    types = (":types", *section(rewritten.domain, ":types"), root, other, "-", "object")
+    types = (":types", *section(rewritten.domain, ":types"), root, second_type, "-", "object")
     domain = [types, *[part for part in rewritten.domain[2:] if part[0] != ":types"]]
     names = [fresh_name(task, f"unrelated-{n}-") for n in range(random.randint(1, 3))]
-    problem = (*rewritten.problem, (":objects", *names, "-", other))
+    problem = (*rewritten.problem, (":objects", *names, "-", second_type))
     return rewritten._replace(domain=with_sections(task.domain, domain), problem=problem)
 
 
 @rewriting()
 def unrelated_declarations(task: Task, random: Random) -> Task:
     """Add types, predicates, functions, facts, actions and a rule about such an action."""
-    kind, other = fresh_name(task, "extra-type-"), fresh_name(task, "extra-subtype-")
+    kind, second_type = fresh_name(task, "extra-type-"), fresh_name(task, "extra-subtype-")
     fact, number = fresh_name(task, "extra-fact-"), fresh_name(task, "extra-number-")
     action, rule = fresh_name(task, "extra-action-"), fresh_name(task, "extra-rule-")
-    types = (":types", other, "-", kind, kind, "-", "object", *section(task.domain, ":types"))
+    types = (":types", second_type, "-", kind, kind, "-", "object", *section(task.domain, ":types"))
     predicates = (":predicates", *section(task.domain, ":predicates"), (fact, "?x", "-", kind), (f"{fact}-0",))
     functions = (":functions", (number,), *section(task.domain, ":functions"))
-    rest = [part for part in task.domain[2:] if part[0] not in (":types", ":predicates", ":functions")]
-    domain: list[List] = [types, predicates, functions, *rest]
+    other_sections = [part for part in task.domain[2:] if part[0] not in (":types", ":predicates", ":functions")]
+    domain: list[List] = [types, predicates, functions, *other_sections]
     effect: Tree = ("and", (fact, "?x"), (f"{fact}-0",), ("increase", (number,), "1"))
     domain.append(
         (":action", action, ":parameters", ("?x", "-", kind), ":precondition", (f"{fact}-0",), ":effect", effect)

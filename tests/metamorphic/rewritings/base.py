@@ -1,4 +1,4 @@
-"""The list of rewritings. Each is a function of a task and random numbers, and says what it keeps."""
+"""The list of rewritings: functions of a task and random numbers, each with what it keeps of a report."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Rewriting(NamedTuple):
         """The rewritten task; None if this changes nothing."""
         if self.closed and task.is_open():
             return None
-        found = self.rewrite(task, random)
-        rewritten = found if isinstance(found, Rewritten) else Rewritten(found)
+        result = self.rewrite(task, random)
+        rewritten = result if isinstance(result, Rewritten) else Rewritten(result)
         return None if rewritten.task.texts() == task.texts() else rewritten
 
 

@@ -110,8 +110,8 @@ def implications(task: Task, random: Random) -> Task:
         if tree[0] == "imply":
             return ("or", ("not", tree[1]), tree[2])
         if tree[0] == "or" and len(tree) >= 3 and random.random() < 0.7:
-            rest = tree[2] if len(tree) == 3 else ("or", *tree[2:])
-            return ("imply", negated(tree[1]), rest)
+            remaining_parts = tree[2] if len(tree) == 3 else ("or", *tree[2:])
+            return ("imply", negated(tree[1]), remaining_parts)
         return tree
 
     return map_formulas(task, change)
@@ -130,10 +130,9 @@ def neutral_connectives(task: Task, random: Random) -> Task:
             ("or", tree),
             ("and", tree, ("and",)),
             ("or", ("or",), tree),
-            ("imply", ("and",), tree),
         )
         if scope.place != "rule":  # there the parts of a rule follow from the text (docs/language.md, Parts)
-            choices = (*choices, ("or", tree, ("not", ("and",))), ("not", ("or", ("not", tree), ("or",))))
+            choices = (*choices, ("or", tree, ("not", ("and",))), ("imply", ("and",), tree))
         return random.choice(choices) if random.random() < 0.3 else tree
 
     return map_formulas(task, change)
@@ -146,7 +145,7 @@ def shuffled_operands(task: Task, random: Random) -> Task:
     def change(tree: List, scope: Scope) -> Tree:
         if tree[0] in ("and", "or") and scope.level != "constraint" and not has_preference(tree):
             parts = list(tree[1:])
-            if parts and random.random() < 0.3:
+            if len(parts) > 1 and random.random() < 0.3:  # one part alone may cut a rule into others
                 parts.append(random.choice(parts))
             random.shuffle(parts)
             return (tree[0], *parts)
@@ -201,12 +200,12 @@ def distributed_conjunctions(task: Task, random: Random) -> Task:
             or has_preference(tree)
         ):
             return tree
-        other = DUALS[tree[0]]
-        places = [n for n, part in enumerate(tree) if n and part and part[0] == other]
+        dual_operator = DUALS[tree[0]]
+        places = [n for n, part in enumerate(tree) if n and part and part[0] == dual_operator]
         if not places or random.random() < 0.3:
             return tree
         place = random.choice(places)
-        rest = (*tree[1:place], *tree[place + 1 :])
-        return (other, *[(tree[0], *rest, part) for part in tree[place][1:]])
+        remaining_parts = (*tree[1:place], *tree[place + 1 :])
+        return (dual_operator, *[(tree[0], *remaining_parts, part) for part in tree[place][1:]])
 
     return map_formulas(task, change)

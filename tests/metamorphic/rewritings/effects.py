@@ -126,7 +126,7 @@ def named_conditions(task: Task, random: Random) -> Task:
     heads: list[List] = []
     axioms: list[List] = []
 
-    def named(tree: Tree, pairs: list[tuple[str, Tree]]) -> Tree:
+    def name_condition(tree: Tree, pairs: list[tuple[str, Tree]]) -> Tree:
         if not is_plain(tree) or random.random() < 0.2:
             return tree
         name = f"{stem}-{len(heads)}"
@@ -138,11 +138,11 @@ def named_conditions(task: Task, random: Random) -> Task:
     for part in task.domain[2:]:
         if part[0] == ":action" and ":precondition" in part and ":vars" not in part:
             pairs = typed_pairs(field(part, ":parameters"))
-            part = with_field(part, ":precondition", named(field(part, ":precondition"), pairs))
+            part = with_field(part, ":precondition", name_condition(field(part, ":precondition"), pairs))
         domain.append(part)
     constants = symbols.constants
     problem = [
-        (part[0], named(part[1], []))
+        (part[0], name_condition(part[1], []))
         if part[0] == ":goal" and not (set(words_of(part[1])) & set(symbols.objects)) - constants
         else part
         for part in task.problem[2:]

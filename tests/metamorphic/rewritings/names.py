@@ -51,16 +51,16 @@ class _Renaming(Traversal):
         self.fixed = {"types": {"object", "number"}, "functions": {"total-cost", "total-time"}}
 
     def _renamed(self, space: str, name: str, keywords: tuple[str, ...]) -> str:
-        known = self.used.setdefault(space, {})
+        new_names = self.used.setdefault(space, {})
         if name in self.fixed.get(space, ()):
             return name
-        if name not in known:
+        if name not in new_names:
             stems = {"plain": PLAIN, "operators": LIKE_OPERATORS, "keywords": keywords}[self.style]
             new = self.random.choice(stems)
-            while new in known.values() or new in self.fixed.get(space, ()):
-                new = f"{self.random.choice(stems if self.style == 'plain' else LIKE_OPERATORS)}{len(known)}"
-            known[name] = new
-        return known[name]
+            while new in new_names.values() or new in self.fixed.get(space, ()):
+                new = f"{self.random.choice(stems if self.style == 'plain' else LIKE_OPERATORS)}{len(new_names)}"
+            new_names[name] = new
+        return new_names[name]
 
     def type_name(self, name: str) -> str:
         # `either` before a list of types is an operator
@@ -87,7 +87,7 @@ def renamed(task: Task, random: Random, style: str) -> Rewritten:
     renaming = _Renaming(random, style)
     # Words in plans that are declared nowhere stay unknown: their new names are declared nowhere, either.
     rewritten = renaming.task(task)
-    back = {space: {new: old for old, new in known.items()} for space, known in renaming.used.items()}
+    back = {space: {new: old for old, new in new_names.items()} for space, new_names in renaming.used.items()}
     specs = tuple(
         (spec[0], spec[1], *[(":domain", "renamed") if part[0] == ":domain" else part for part in spec[2:]])
         for spec in rewritten.specs

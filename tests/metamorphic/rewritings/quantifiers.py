@@ -7,7 +7,7 @@ from random import Random
 
 from metamorphic_task import List, Task, Tree, field, with_field, without_fields
 from symbols import Symbols, alternatives, symbols_of, typed_list, typed_pairs
-from traversal import Scope, Traversal, is_quantifier, map_effects, map_formulas, map_roots, steps_of
+from traversal import Scope, Traversal, is_quantifier, map_effects, map_formulas, map_roots, rule_variables, steps_of
 from verdicts import EQUIVALENT_FORMULAS, Names
 
 from rewritings.base import Rewritten, rewriting
@@ -32,8 +32,8 @@ def bound_variables(tree: Tree) -> list[str]:
     """The variables of all quantifiers in a tree."""
     if isinstance(tree, str):
         return []
-    own = [name for name, _ in typed_pairs(tree[1])] if is_quantifier(tree) else []
-    return own + [name for part in tree for name in bound_variables(part)]
+    quantified_names = [name for name, _ in typed_pairs(tree[1])] if is_quantifier(tree) else []
+    return quantified_names + [name for part in tree for name in bound_variables(part)]
 
 
 class _VariableNames(Traversal):
@@ -48,7 +48,7 @@ class _VariableNames(Traversal):
         return self.names.setdefault(name, f"{stem}{len(self.names)}")
 
     def message(self, text: str) -> str:
-        return re.sub(r"\{(\?[^{}]+)\}", lambda found: "{" + self.variable_name(found[1].lower()) + "}", text)
+        return re.sub(r"\{(\?[^{}]+)\}", lambda match: "{" + self.variable_name(match[1].lower()) + "}", text)
 
 
 @rewriting()
@@ -61,7 +61,7 @@ def renamed_variables(task: Task, random: Random) -> Rewritten:
 
 @rewriting()
 def separate_variables(task: Task, random: Random) -> Rewritten:
-    """Give the variables of each quantifier names of their own, where none has the name of one around it."""
+    """Give each quantifier variables with new names, unless they shadow a variable around them."""
     original: dict[str, str] = {}
 
     def change(tree: Tree, scope: Scope) -> Tree:
@@ -72,14 +72,14 @@ def separate_variables(task: Task, random: Random) -> Rewritten:
         if isinstance(tree, str) or not tree:
             return tree
         if is_quantifier(tree):
-            own = {name for name, _ in typed_pairs(tree[1])}
+            quantified_names = {name for name, _ in typed_pairs(tree[1])}
             below = set(bound_variables(tree[2]))
-            if not own & (around | below):
-                fresh = {name: f"{name}-{len(original) + n}" for n, name in enumerate(sorted(own))}
+            if not quantified_names & (around | below):
+                fresh = {name: f"{name}-{len(original) + n}" for n, name in enumerate(sorted(quantified_names))}
                 original.update({new: old for old, new in fresh.items()})
                 words = tuple(fresh.get(word, word) if isinstance(word, str) else word for word in tree[1])
-                return (tree[0], words, renamed(replaced(tree[2], fresh), around | own | set(fresh)))
-            return (tree[0], tree[1], renamed(tree[2], around | own))
+                return (tree[0], words, renamed(replaced(tree[2], fresh), around | quantified_names | set(fresh)))
+            return (tree[0], tree[1], renamed(tree[2], around | quantified_names))
         return tuple(renamed(part, around) for part in tree)
 
     rewritten = map_roots(task, change)
@@ -184,18 +184,18 @@ def instantiated_rules(task: Task, random: Random) -> Rewritten:
     names, bindings = {}, {}
     for rule in task.rules():
         pairs = typed_pairs(field(rule, ":parameters"))
-        found = symbols.bindings(pairs)
-        own = {name for name, _ in pairs}
-        is_shadowed = len(own) < len(pairs) or own & set(bound_variables(rule[2:]))
-        if not pairs or not 0 < len(found) <= MOST_INSTANCES or is_shadowed:
+        bindings_of_rule = symbols.bindings(pairs)
+        quantified_names = {name for name, _ in pairs}
+        is_shadowed = len(quantified_names) < len(pairs) or quantified_names & set(bound_variables(rule[2:]))
+        if not pairs or not 0 < len(bindings_of_rule) <= MOST_INSTANCES or is_shadowed:
             rules.append(rule)
             continue
         bare = without_fields(rule, ":parameters", ":message")
-        instances = [replaced(bare, binding) for binding in found]
+        instances = [replaced(bare, binding) for binding in bindings_of_rule]
         if not all(_is_rule_well_typed(part, symbols) for part in instances):
             rules.append(rule)
             continue
-        for number, (instance, binding) in enumerate(zip(instances, found, strict=True)):
+        for number, (instance, binding) in enumerate(zip(instances, bindings_of_rule, strict=True)):
             name = f"{rule[1]}-{number}"
             names[name], bindings[name] = rule[1], tuple(binding.items())
             rules.append((instance[0], name, *instance[2:]))
@@ -219,14 +219,8 @@ def explicit_step_parameters(task: Task, random: Random) -> Task:
     symbols = symbols_of(task)
     rules = []
     for rule in task.rules():
-        pairs = typed_pairs(field(rule, ":parameters"))
-        steps = steps_of(rule)
-        if len(steps) == 1:
-            known = {name for name, _ in pairs}
-            for term, kind in zip(steps[0][1:], symbols.actions.get(steps[0][0], []), strict=False):
-                if term.startswith("?") and term not in known:
-                    known.add(term)
-                    pairs.append((term, kind))
+        if len(steps_of(rule)) == 1:
+            pairs = rule_variables(rule, symbols)
             rule = with_field(rule, ":parameters", typed_list(pairs)) if pairs else rule
         rules.append(rule)
     return task.with_rules(rules)

@@ -7,7 +7,7 @@ from random import Random
 
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections, without_fields, words_of
 from symbols import symbols_of, typed_list, typed_pairs
-from traversal import STEP_FIELDS, is_quantifier, operands, steps_of
+from traversal import STEP_FIELDS, is_quantifier, operands, rule_variables, steps_of
 from verdicts import EQUIVALENT_FORMULAS, Kept, Names, has_future
 
 from rewritings.base import Rewritten, rewriting
@@ -133,12 +133,12 @@ def operators_as_obligations(task: Task, _: Random) -> Task:
         formula = field(rule, ":formula")
         if rule[0] != ":trajectory" or formula[0] not in ("sometime-after", "always-within") or not operands(formula):
             return rule
-        asked, answer = formula[-2:]
-        if has_future(asked) or has_future(answer):
+        trigger, answer = formula[-2:]
+        if has_future(trigger) or has_future(answer):
             return rule
         bare = (":obligation", *without_fields(rule, ":formula")[1:])
         bare = with_field(bare, ":within", formula[1]) if len(formula) == 4 else bare
-        return with_field(with_field(bare, ":when", asked), ":then", answer)
+        return with_field(with_field(bare, ":when", trigger), ":then", answer)
 
     return rules_changed(task, change)
 
@@ -154,16 +154,11 @@ def step_rules_as_formulas(task: Task, _: Random) -> Task:
         if rule[0] != ":process" or len(steps) != 1:
             return rule
         key = next(key for key in STEP_FIELDS if key in rule)
-        pairs = typed_pairs(field(rule, ":parameters"))
-        known = {name for name, _ in pairs}
-        for term, kind in zip(steps[0][1:], symbols.actions.get(steps[0][0], []), strict=False):
-            if term.startswith("?") and term not in known:
-                known.add(term)
-                pairs.append((term, kind))
+        pairs = rule_variables(rule, symbols)
         now = conjuncts(rule)
         after: list[Tree] = [("next", part) for part in conjuncts(rule, *AFTER_FIELDS)]
-        taken: Tree = (modes[key], steps[0])
-        guard = taken if ":when" not in rule else ("and", taken, field(rule, ":when"))
+        action_formula: Tree = (modes[key], steps[0])
+        guard = action_formula if ":when" not in rule else ("and", action_formula, field(rule, ":when"))
         bare = (":trajectory", *without_fields(rule, key, ":parameters", *STATE_FIELDS, *AFTER_FIELDS)[1:])
         bare = with_field(bare, ":parameters", typed_list(pairs)) if pairs else bare
         return with_field(bare, ":formula", ("always", ("imply", guard, ("and", *now, *after))))
@@ -248,19 +243,13 @@ def formulas_as_macros(task: Task, random: Random) -> Task:
     macros: list[List] = []
 
     def change(rule: List) -> List:
-        pairs = typed_pairs(field(rule, ":parameters"))
-        known = {name for name, _ in pairs}
-        for step in steps_of(rule):
-            for term, kind in zip(step[1:], symbols.actions.get(step[0], []), strict=False):
-                if term.startswith("?") and term not in known:
-                    known.add(term)
-                    pairs.append((term, kind))
+        pairs = rule_variables(rule, symbols)
         for key in (":forbid", ":require", ":forbid-after", ":require-after", ":when", ":then", ":formula"):
             if key in rule and field(rule, key) and random.random() < 0.7 and len(steps_of(rule)) < 2:
                 name = f"macro-{len(macros)}"
-                own = [(variable, kind) for variable, kind in pairs if variable in set(words_of(field(rule, key)))]
-                macros.append((":define", (name, *typed_list(own)), field(rule, key)))
-                rule = with_field(rule, key, (name, *[variable for variable, _ in own]))
+                used = [(variable, kind) for variable, kind in pairs if variable in set(words_of(field(rule, key)))]
+                macros.append((":define", (name, *typed_list(used)), field(rule, key)))
+                rule = with_field(rule, key, (name, *[variable for variable, _ in used]))
         return rule
 
     changed = rules_changed(task, change)
@@ -296,6 +285,6 @@ def extended_specifications(task: Task, random: Random) -> Task:
     if len(rules) < 2:
         return task
     cut = random.randint(1, len(rules) - 1)
-    whole = task.with_rules(rules[cut:]).specs[0]
-    upper = (*whole[:2], (":extends", "rules-1"), *whole[2:])
+    remaining = task.with_rules(rules[cut:]).specs[0]
+    upper = (*remaining[:2], (":extends", "rules-1"), *remaining[2:])
     return task._replace(specs=(upper, ("define", ("safety", "rules-1"), *rules[:cut])))

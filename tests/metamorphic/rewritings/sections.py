@@ -59,8 +59,8 @@ def repeated_facts(task: Task, random: Random) -> Task:
             return [(part[0], *typed_list(pairs[:cut])), (part[0], *typed_list(pairs[cut:]))]
         return [part, part] if part[0] == ":derived" else [part]
 
-    domain = [found for part in task.domain[2:] for found in content(part)]
-    problem = [found for part in task.problem[2:] for found in content(part)]
+    domain = [changed for part in task.domain[2:] for changed in content(part)]
+    problem = [changed for part in task.problem[2:] for changed in content(part)]
     return task._replace(domain=with_sections(task.domain, domain), problem=with_sections(task.problem, problem))
 
 
@@ -90,9 +90,9 @@ def constraints_of_the_problem(task: Task, _: Random) -> Task:
     if not laws:
         return task
     domain = [part for part in task.domain[2:] if part[0] != ":constraints"]
-    own = [part[1] for part in task.problem[2:] if part[0] == ":constraints"]
+    constraints = [part[1] for part in task.problem[2:] if part[0] == ":constraints"]
     problem = [part for part in task.problem[2:] if part[0] != ":constraints"]
-    both = (":constraints", ("and", *laws, *own))
+    both = (":constraints", ("and", *laws, *constraints))
     return task._replace(
         domain=with_sections(task.domain, domain), problem=with_sections(task.problem, [*problem, both])
     )

@@ -20,7 +20,7 @@ def step_form(step: Node) -> str:
     """``or``, ``exists`` or ``when`` if a STEP is made of other ones; empty for an action, also one of such a name."""
     if not isinstance(step, list) or not any([isinstance(part, list) for part in step]):
         return ""
-    return step[0] if step[0] in ("or", "exists", "when") else ""  # type: ignore[return-value] - compared with words
+    return next((word for word in ("or", "exists", "when") if step[0] == word), "")
 
 
 class PlainRule(NamedTuple):
