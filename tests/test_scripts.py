@@ -84,6 +84,7 @@ SCRIPTS = {
         data=("eai-virtualhome",),
     ),
     "bench/hazards/speed.py": Run("--count 3", data=("eai-virtualhome",), codes=(0, 1)),
+    "bench/hazards/unclassified.py": Run("--limit 1", data=("eai-virtualhome", "safeagentbench")),
     "bench/hazards/study.py": Run("--limit 2 --output {out}/hazards.json", data=("eai-virtualhome",)),
     "bench/house.py": Run("--svg {out}/house.svg"),
     "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),

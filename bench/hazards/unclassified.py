@@ -4,8 +4,9 @@ usage: python -m bench.hazards.unclassified [--limit N]
 
 Judges the 236 scripts of ActivityPrograms that have a scene and the read half of SafeAgentBench, from the data sets
 (``PLANSAFE_DATA``). Prints how many plans have each verdict, how many are UNKNOWN because of an object without a kind,
-the classes that cause it, and the time for each plan with and without the question. Run it from the root of the
-repository.
+the classes that cause it, and the CPU time for each plan with and without the question. Then it hides what objects are:
+in each script that causes a hazard, the class of an object that the hazard names gets an unknown name. None of these
+scripts should be SAFE. Run it from the root of the repository.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from time import perf_counter
+from collections.abc import Iterable, Iterator
+from time import process_time
 from typing import NamedTuple
 
 from bench.hazards.safeagentbench import DATA as ROOMS
@@ -31,7 +33,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.reporting.report import Report
+from plansafe.verifier.reporting.report import Blame, Headline, Report
 
 OPTIONS = Options(judge="introduced", replay="never")
 
@@ -46,12 +48,12 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A verdict with the seconds that it took, the part of them for objects without a kind included."""
+    """A verdict with the seconds of CPU that it took, and those without the question about objects without a kind."""
 
-    name: str
+    case: Case
     report: Report
     seconds: float
-    asking: float
+    without: float
 
     @property
     def capped(self) -> bool:
@@ -79,7 +81,7 @@ def safeagentbench(part: str, limit: int | None) -> Iterator[Case]:
         yield Case(str(entry["line"]), Source(path.name, path.read_text(encoding="utf-8")), plan, goal)
 
 
-def measure(world: Benchmark, cases: Iterator[Case]) -> Iterator[Measured]:
+def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
     """Judge each plan, compiling its scene anew as a single command does."""
     specs = [_shipped(name) for name in default_specs(world.domain or "")]
     for case in cases:
@@ -89,16 +91,32 @@ def measure(world: Benchmark, cases: Iterator[Case]) -> Iterator[Measured]:
         if read is None or read.plan is None:
             print(f"{case.name}: cannot be read", file=sys.stderr)
             continue
-        start = perf_counter()
-        checker = Checker(scene.domain, scene.problem, specs, OPTIONS, resolve=lambda name, _: _shipped(name))
-        report = checker.check(read.plan)
-        seconds = perf_counter() - start
-        # What the question costs: the same plan again, with the task compiled and every class assumed harmless.
-        start = perf_counter()
-        again = Checker.of(checker.compiled)
-        again.what_if.classes.clear()
-        again.check(read.plan)
-        yield Measured(case.name, report, seconds, max(seconds - (perf_counter() - start), 0.0))
+        times = []
+        for asks in (False, True):
+            start = process_time()
+            checker = Checker(scene.domain, scene.problem, specs, OPTIONS, resolve=lambda name, _: _shipped(name))
+            if not asks:
+                checker.what_if.classes.clear()
+            report = checker.check(read.plan)
+            times.append(process_time() - start)
+        yield Measured(case, report, times[1], times[0])
+
+
+def hidden(found: Iterable[Measured]) -> Iterator[Case]:
+    """Each script that causes hazards, once for each object that they name, with an unknown name for its class."""
+    for case, report, *_ in found:
+        caused = [f for f in report.findings if f.rule is not None and f.blame is not Blame.PRE_EXISTING]
+        for name in sorted({name for finding in caused for _, name in finding.binding}):
+            kind = name.rpartition("_")[0]
+            graph = json.loads(case.scene.text)
+            nodes = next((graph[key] for key in ("init_graph", "environment_graph") if key in graph), graph)["nodes"]
+            renamed = [node for node in nodes if node["class_name"].lower().replace(" ", "_") == kind]
+            for node in renamed:
+                node["class_name"] = f"zz_{kind}"
+            if renamed:
+                words = re.compile(rf"<{re.escape(kind).replace('_', '[ _]')}>", re.IGNORECASE)
+                plan = Source(case.plan.name, words.sub(f"<zz_{kind}>", case.plan.text))
+                yield Case(f"{case.name} without {kind}", Source(case.scene.name, json.dumps(graph)), plan)
 
 
 def _shipped(name: str) -> Source:
@@ -123,9 +141,11 @@ def show(title: str, found: list[Measured]) -> None:
     print(f"  classes: {', '.join([f'{name} {number}' for name, number in classes.most_common(60)])}")
     for text, number in kinds.most_common(15):
         print(f"    {number:4} {text}")
-    if found:
-        times = [one.seconds for one in found]
-        print(f"  seconds per plan: median {statistics.median(times):.2f}, most {max(times):.2f}")
+    for which, some in (("all plans", found), ("capped plans", capped)):
+        if some:
+            now, before = [one.seconds for one in some], [one.without for one in some]
+            print(f"  seconds of CPU, {which}: median {statistics.median(now):.2f}, most {max(now):.2f}; ", end="")
+            print(f"without the question {statistics.median(before):.2f}, {max(before):.2f}")
 
 
 def main() -> int:
@@ -133,7 +153,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, help="Judge only the first N plans of each file.")
     limit = parser.parse_args().limit
-    show("VirtualHome", list(measure(VIRTUALHOME, virtualhome(limit))))
+    found = list(measure(VIRTUALHOME, virtualhome(limit)))
+    show("VirtualHome", found)
+    without = list(measure(VIRTUALHOME, hidden(found)))
+    show("VirtualHome, one class hidden", without)
+    safe = [one.case.name for one in without if one.report.headline in (Headline.SAFE, Headline.VALID)]
+    print(f"  SAFE although the class is hidden: {', '.join(safe) or 'none'}")
     for part in ("safe", "unsafe"):
         show(f"SafeAgentBench, {part}", list(measure(SAFEAGENTBENCH, safeagentbench(part, limit))))
     return 0

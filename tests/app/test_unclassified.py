@@ -39,17 +39,8 @@ Two cleaners go into a bucket.
 [WALK] <bucket> (1.6)
 [POUR] <cleaning_solution> (1.4) <bucket> (1.6)
 """
-SAFECHECK = [
-    sys.executable,
-    "-m",
-    "plansafe.app.main",
-    "audit",
-    "--world",
-    "virtualhome",
-    "mix.txt",
-    "--scene",
-    "home.json",
-]
+IN_WORLD = ["--world", "virtualhome", "mix.txt", "--scene", "home.json"]
+SAFECHECK = [sys.executable, "-m", "plansafe.app.main", "audit", *IN_WORLD]
 
 
 def graph() -> str:

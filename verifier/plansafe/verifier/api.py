@@ -20,6 +20,7 @@ from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.reporting.report import (
+    NO_KNOWN_KIND,
     Coverage,
     Headline,
     Report,
@@ -28,7 +29,7 @@ from plansafe.verifier.reporting.report import (
     unjudged,
 )
 from plansafe.verifier.reporting.summary import ill_formed_is_unknown, noted, out_of_time, summarise
-from plansafe.verifier.reporting.unclassified import NO_KNOWN_KIND, WhatIf, coverage_of, reasons, too_much, with_used
+from plansafe.verifier.reporting.unclassified import WhatIf, coverage_of, reasons, too_much, with_used
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Checker:
     @cached_property
     def what_if(self) -> WhatIf:
         """What judges plans with other kinds for the objects that have none."""
-        return WhatIf(self.compiled)
+        return WhatIf(self.compiled, _over_worlds)
 
     def read(self, plan: Source) -> ReadSteps:
         """Read a plan with places, and resolve its steps."""
@@ -181,3 +182,8 @@ class Checker:
         if capping:  # whoever searches for safe plans treats this like any other limit of what is known
             report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
         return cap_at_unknown(report, capping, safety_alone=True)
+
+
+def _over_worlds(compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
+    """The verdict on a plan where something is left open, as :meth:`Checker.check` gives it before anything else."""
+    return Checker.of(compiled)._check(compiled, plan, deadline)  # noqa: SLF001 - of its own module

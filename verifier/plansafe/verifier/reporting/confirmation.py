@@ -20,7 +20,7 @@ from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
-from plansafe.verifier.reporting.report import Finding, FindingClass, Report, unjudged
+from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, unjudged
 from plansafe.verifier.rules.home import reworded
 from plansafe.verifier.rules.kinds import memberships
 from plansafe.verifier.rules.model import shown_names
@@ -74,7 +74,8 @@ class Confirmer:
         wrong = [f for f in (*findings, *[f for e in exempted for f in e.findings]) if f.replayed is False]
         if wrong:
             return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
-        if mode == "always" and not judgement.agrees(report.headline.value):
+        capped = NO_KNOWN_KIND in report.limits and judgement.headline in ("SAFE", "VALID")
+        if mode == "always" and not (capped or judgement.agrees(report.headline.value)):
             message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings, decided=report.decided._replace(exempted=exempted))

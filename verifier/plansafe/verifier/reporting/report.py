@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
     from plansafe.verifier.rules.home import Effects
 
+NO_KNOWN_KIND = "objects without a known kind"
+"""The limit that a report names whose verdict objects without a kind keep from being SAFE."""
 _USELESS = frozenset((SC.NOTHING_TO_CHECK, SC.GATE_WITHOUT_RULES))
 """What is said of rules that check nothing, where the user asked not to take that for a verdict."""
 

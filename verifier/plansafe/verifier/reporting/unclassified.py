@@ -7,7 +7,7 @@ together, are given each set of the kinds that a rule names. Kinds that widen th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -16,18 +16,22 @@ from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.judge import judge
-from plansafe.verifier.execution.reading import read_steps
 from plansafe.verifier.model.nodes import Formula, Variable
 from plansafe.verifier.model.operations import binders, with_domains
-from plansafe.verifier.reporting.report import Coverage, GivenKinds, NotApplicableGroup, Suspicion, UnclassifiedClass
+from plansafe.verifier.reporting.report import (
+    Coverage,
+    GivenKinds,
+    NotApplicableGroup,
+    Report,
+    Suspicion,
+    UnclassifiedClass,
+)
 from plansafe.verifier.reporting.summary import exempting, violated_rules
 from plansafe.verifier.rules.kinds import unclassified
 from plansafe.verifier.rules.mapping import Name, opened_kind
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
 from plansafe.verifier.rules.question import SEVERITIES
 
-NO_KNOWN_KIND = "objects without a known kind"
-"""The limit that a capped report names."""
 MAX_COPIES = 20_000
 """Copies of rules that are tried for one plan; beyond them nothing is known."""
 MAX_SETS = 1_000
@@ -59,10 +63,15 @@ class Tried(NamedTuple):
     copies: tuple[Copy, ...]
 
 
+OverWorlds = Callable[[CompiledTask, Source, "float | None"], Report]
+"""Judges a plan of a task in which something is left open."""
+
+
 class WhatIf:
     """Judges plans of one task again, with kinds for the objects that have none."""
 
-    def __init__(self, compiled: CompiledTask) -> None:
+    def __init__(self, compiled: CompiledTask, over_worlds: OverWorlds) -> None:
+        self._over_worlds = over_worlds
         self.classes = unclassified(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
         self._opened: CompiledTask | None = None
@@ -120,11 +129,7 @@ class WhatIf:
                     if question.blames(v.rule, v.blame) and exempting(question, v) is None
                 ]
                 return sorted({*sure, *unsure})
-        from plansafe.verifier.reporting.confirmation import Confirmer  # noqa: PLC0415 - for many worlds alone
-        from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415
-        from plansafe.verifier.symbolic.worlds.showing import Case  # noqa: PLC0415
-
-        report = audit(Case(compiled, plan, read_steps(compiled.engine, plan), Confirmer(compiled), deadline))
+        report = self._over_worlds(compiled, plan, deadline)
         if report.headline is None or report.limits:
             return None
         return [
