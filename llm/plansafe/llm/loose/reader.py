@@ -36,6 +36,9 @@ _ILL_FORMED = Tolerance(
 )
 _LEFT_OUT = Tolerance(SC.TEXT_LEFT_OUT, "what stands before the answer was left out")
 _FINAL = (SC.TEXT_DECLINES, SC.TEXT_TOO_LARGE)
+_REMOVAL_MARKS = re.compile(
+    r"^[ \t>]*(?:[-+*][ \t]+)?(?:\[[ xX]?\][ \t]*)?|~~|</?(?:del|s|strike)>|<!--|-->|\b\d{1,4}[.)](?=\s)|^[-+#;/%]+"
+)
 _NOT_BLANK = re.compile(r"[^\r\n]")
 
 
@@ -180,7 +183,7 @@ class _Answer:
         if self.announced and self.before is not None:
             left_out += self._drafts(self.before)
         beside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
-        left_out += [report.place(span.start, span.end) for span in self.whole.loose.removed]
+        left_out += [report.place(*span) for span in self.whole.loose.removed if self._is_step(span)]
         for block in self.whole.loose.blocks:
             for element in block.elements:
                 if isinstance(element, Document):
@@ -194,6 +197,11 @@ class _Answer:
                     beside += [report.place(*match.span()) for match in comments]
         outside = [*_complement(left_out, len(self.source.text)), *beside]
         return found._replace(remarks=find_remarks(self.source, outside, found.steps, self.names))
+
+    def _is_step(self, removed: Span) -> bool:
+        """Whether text that is struck out, commented out or removed by a diff is a step; other text is a remark."""
+        text = self.whole.loose.cleaned.text[removed.start : removed.end]
+        return self.whole.lines.read(_REMOVAL_MARKS.sub("", text).strip()).kind == "steps"
 
     def _drafts(self, before: Span) -> list[Span]:
         """The steps on lines of their own before the final plan."""

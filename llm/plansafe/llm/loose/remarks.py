@@ -32,10 +32,11 @@ _MARK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STRUCTURE = re.compile(
-    r"""[ \t>]*(?:[`~]{3,}[ \t]*(?:pddl|plan|te?xt|json|python|py|lisp|plaintext|bash|sh|markdown|md|xml
-      |output|actions?)?
+    r"""[ \t>]*(?:[`~]{3,}[ \t]*(?:pddl|plan|te?xt|jsonl?|python|py|lisp|plaintext|bash|sh|markdown|md|xml
+      |ya?ml|csv|tsv|html|latex|tex|diff|tool_calls?|output|actions?)?
     | \(\s*(?:define\s*\(\s*plan\s+[\w-]+\s*\))?\s*(?::?(?:plan|steps|actions|sequence))?[()\[\s]*
     | (?:from [\w.]{1,60} )?import [\w*, .]{1,60}
+    | diff\ --git\ .{1,200} | (?:-{3}|\+{3})\ [ab]/\S{1,200} | @@\ -[\d,]{1,20}\ \+[\d,]{1,20}\ @@
     )[ \t]*""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -44,7 +45,7 @@ _TAG = re.compile(
     r"|reasoning|scratchpad|reflection|analysis|thought|s|br)>|<\|[a-z_]{1,30}\|>",
     re.IGNORECASE,
 )
-_MARKS_ONLY = re.compile(r"(?![^\n]*\.\.)[\s()\[\]{}.,;:|*_`\"'>#=/!\u2014\u2022\u2192\\-]*")
+_MARKS_ONLY = re.compile(r"(?![^\n]*\.\.)[\s()+\[\]{}.,;:|*_`\"'>#=/!\u2014\u2022\u2192\\-]*")
 _TIMES = re.compile(r"\s*\d{1,9}(?:\.\d{1,9})?\s*:\s*")
 _DURATION = re.compile(r"^\s*\[\s*(?:D:)?\d{1,9}(?:\.\d{1,9})?\s*\]")
 _CONNECTIVE = re.compile(
@@ -279,6 +280,7 @@ class _Reader:
         """The text on the line of a step, without marks, times and words that join steps."""
         text = "" if _TIMES.fullmatch(text) else _DURATION.sub("", text)
         text = re.sub(r"^[ \t>]*[-*\u2022][ \t]+", "", text)
+        text = re.sub(r"^(?:\d{1,4}[.)])?[ \t]*\[[xX ]\]", "", text)  # lists that are ticked in part were refused
         text = text.strip(" \t\n,;.\"'`*_>)]}\\\u2192")
         text = re.sub(r"^(?:#+|/{2,}|;+|--|->|=>|[-\u2014\u2192:(])[ \t]*", "", text).strip()
         joined = _CONNECTIVE.fullmatch(text)
