@@ -215,7 +215,8 @@ def differences(
         out += _unlike("headline", _headline(one, kept), _headline(other, kept))
     out += _unlike("executable, goal", one.worlds[:2], other.worlds[:2])
     if not excused:
-        out += _unlike("safe", one.worlds[2], other.worlds[2])
+        if kept.instances or "not checked" not in (one.worlds[2], other.worlds[2]):
+            out += _unlike("safe", one.worlds[2], other.worlds[2])
         out += _unlike("preferences", one.preferences, other.preferences)
     out += _unlike("failures", sorted(one.failures), sorted(other.failures))
     out += _unlike("undecided", sorted(one.undecided - excused), sorted(other.undecided - excused))

@@ -36,6 +36,18 @@ def bound_variables(tree: Tree) -> list[str]:
     return quantified_names + [name for part in tree for name in bound_variables(part)]
 
 
+def may_change(tree: List, scope: Scope) -> bool:
+    """True for quantifiers that may become connectives.
+
+    Outer ones of ``:constraints`` declare the parameters of a rule. Those that shadow a parameter of a rule keep it in
+    one part (docs/language.md, Parts).
+    """
+    if scope.level == "constraint" or not is_quantifier(tree) or has_preference(tree):
+        return False
+    shadowed = {name for name, _ in typed_pairs(tree[1])} & {name for name, _ in scope.variables}
+    return scope.place != "rule" or not shadowed
+
+
 class _VariableNames(Traversal):
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -93,7 +105,7 @@ def grounded_quantifiers(task: Task, random: Random) -> Task:
     symbols = symbols_of(task)
 
     def change(tree: List, scope: Scope) -> Tree:
-        if scope.level == "constraint" or not is_quantifier(tree) or has_preference(tree) or random.random() < 0.3:
+        if not may_change(tree, scope) or random.random() < 0.3:
             return tree
         return grounded(tree, scope, symbols)
 
@@ -123,7 +135,7 @@ def split_types(task: Task, random: Random) -> Task:
     symbols = symbols_of(task)
 
     def change(tree: List, scope: Scope) -> Tree:
-        if scope.level == "constraint" or not is_quantifier(tree) or has_preference(tree) or random.random() < 0.3:
+        if not may_change(tree, scope) or random.random() < 0.3:
             return tree
         pairs = typed_pairs(tree[1])
         kinds = alternatives(pairs[0][1]) if pairs else ()
@@ -148,9 +160,9 @@ def distributed_quantifiers(task: Task, random: Random) -> Task:
 
     def change(tree: List, scope: Scope) -> Tree:
         inner = "and" if tree[0] == "forall" else "or"
-        if scope.level == "constraint" or not is_quantifier(tree) or not tree[2] or tree[2][0] != inner:
+        if not may_change(tree, scope) or not tree[2] or tree[2][0] != inner:
             return tree
-        return tree if has_preference(tree) else (inner, *[(tree[0], tree[1], part) for part in tree[2][1:]])
+        return (inner, *[(tree[0], tree[1], part) for part in tree[2][1:]])
 
     return map_formulas(task, change)
 
