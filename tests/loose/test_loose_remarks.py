@@ -172,6 +172,28 @@ def test_few_chatty_answers_are_capped() -> None:
     assert all([result.plan is None or result.remarks for expected, result in found if expected == "capped"])
 
 
+PLANS = {
+    "stove": PLAN.splitlines(),
+    "home": ["(walk_towards character fridge)", "(open character fridge)", "(grab character milk)",
+             "(close character fridge)"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", sorted(PLANS))
+def test_written_retractions_are_no_harmless_sentences(task: str) -> None:
+    text = (HERE / "remarks/retractions.txt").read_text(encoding="utf-8")
+    part = text.partition(f"=== {task}\n")[2].partition("\n===")[0]
+    steps = PLANS[task]
+    for sentence in part.strip().splitlines():
+        for answer in (
+            "\n".join([*steps, "", sentence, ""]),
+            "\n".join([sentence, "", *steps, ""]),
+            "\n".join([steps[0], f"{steps[1]} ; {sentence}", *steps[2:], ""]),
+        ):
+            result = read(answer, task)
+            assert result.plan is None or result.remarks, answer
+
+
 def test_a_capped_report_quotes_the_sentence_and_says_how_to_go_on() -> None:
     text = f"{PLAN}\nThis plan is safe. Step 2 is not needed. Good luck!\n"
     report = check_answer(Source("answer.txt", text), stove()).report

@@ -303,7 +303,7 @@ class Session:
 
     def _understood(self, prepared: Prepared) -> Prepared | Result:
         """A plan in loose text as a plan in PDDL."""
-        from plansafe.llm.loose.candidates import accepted  # noqa: PLC0415
+        from plansafe.llm.loose.candidates import accepted  # noqa: PLC0415 - not needed for PDDL
         from plansafe.llm.loose.reader import read_loose  # noqa: PLC0415 - not needed for PDDL
 
         said = read_loose(prepared.plan, prepared.checker)

@@ -53,6 +53,7 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(closed|shut|off) again\b"), r"\1"),
     (re.compile(r"\b(open\w*)\b([^.;]*)\b(clos\w+|shut\w*)\b([^,.;]*) again\b"), r"\1\2\3\4"),
     (re.compile(r"\b(on)\b([^.;]*)\b(off)\b([^,.;]*) again\b"), r"\1\2\3\4"),
+    (re.compile(r"\b((?:switch|turn)(?:es|s|ing|ed)?) ([^.,;]*?) ?on and off\b"), r"\1 \2 on and \1 \2 off"),
     (re.compile(r"\bends up\b"), "ends"),
     (
         re.compile(
@@ -69,7 +70,8 @@ _HERE = re.compile(
 )
 _ABOVE = re.compile(r"\b(?:plan|steps|actions|sequence|list) above\b|\babove (?:plan|steps|actions|sequence|list)\b")
 _SHORT = {"here's": "here is", "it's": "it is", "that's": "that is", "let's": "let us", "we'll": "we will",
-          "i'll": "i will", "i've": "i have", "we've": "we have", "you'll": "you will", "there's": "there is",
+          "i'll": "i will", "i'd": "i would",
+          "i've": "i have", "we've": "we have", "you'll": "you will", "there's": "there is",
           "what's": "what is", "they're": "they are", "we're": "we are", "i'm": "i am",
           "you're": "you are"}  # fmt: skip
 _AGENT_AT = re.compile(
@@ -200,6 +202,8 @@ class Restating:
             return False
         if "can" in words and not words & {"so", "before", "\u0001"} and not (place is Place.BEFORE and "how" in words):
             return False
+        if "also" in words and (place is not Place.BEFORE or text.startswith("also")):
+            return False
         if words & {"we", "our", "us"} and (place is not Place.BEFORE or "will" in words):
             return False
         if self._is_about_a_step(tokens, mentions):
@@ -257,7 +261,9 @@ class Restating:
             return (plain and all([names & near for names in named])) or self._is_location(tokens)
         if any([token.kind == "state" for token in tokens]) or not all([names & self.plan.used for names in named]):
             return False
-        if words & ASSURES or (context.place is Place.BEFORE and words & PLANS):
+        texts = [token.text for token in tokens]
+        is_claim = bool(words & COPULAS) and texts[:1] != ["here"] and "\u0001" not in words
+        if words & ASSURES or (context.place is Place.BEFORE and words & PLANS and not is_claim):
             return True
         return self._is_location(tokens)
 
