@@ -88,7 +88,7 @@ def home(report: Report) -> list[str]:
 
 
 def coverage(report: Report) -> list[str]:
-    """What the rules see of the task: how many can apply, which objects have no known kind, what the user said."""
+    """What the rules see of the task: how many can apply, which objects have no known kind, which kinds were given."""
     summary = report.coverage
     if summary is None:
         return []
