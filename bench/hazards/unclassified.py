@@ -82,7 +82,7 @@ def safeagentbench(part: str, limit: int | None) -> Iterator[Case]:
 
 
 def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
-    """Judge each plan, compiling its scene anew as a single command does."""
+    """Judge each plan, and compile its scene again for each, as a single command does."""
     specs = [_shipped(name) for name in default_specs(world.domain or "")]
     for case in cases:
         files = {"scene": case.scene} if case.goal is None else {"scene": case.scene, "goal": case.goal}
@@ -102,9 +102,9 @@ def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
         yield Measured(case, report, times[1], times[0])
 
 
-def hidden(found: Iterable[Measured]) -> Iterator[Case]:
+def hidden(measured: Iterable[Measured]) -> Iterator[Case]:
     """Each script that causes hazards, once for each object that they name, with an unknown name for its class."""
-    for case, report, *_ in found:
+    for case, report, *_ in measured:
         caused = [f for f in report.findings if f.rule is not None and f.blame is not Blame.PRE_EXISTING]
         for name in sorted({name for finding in caused for _, name in finding.binding}):
             kind = name.rpartition("_")[0]
@@ -123,28 +123,28 @@ def _shipped(name: str) -> Source:
     return Source.from_path(spec_path(name))
 
 
-def show(title: str, found: list[Measured]) -> None:
+def show(title: str, measured: list[Measured]) -> None:
     """Print the figures of one data set."""
-    total = len(found)
-    capped = [one for one in found if one.capped]
-    verdicts = Counter([one.report.headline.value if one.report.headline else "none" for one in found])
+    total = len(measured)
+    capped = [entry for entry in measured if entry.capped]
+    verdicts = Counter([entry.report.headline.value if entry.report.headline else "none" for entry in measured])
     counted = ", ".join([f"{verdict} {number}" for verdict, number in verdicts.most_common()])
     print(f"{title}: {total} plans, {counted}")
     print(f"  UNKNOWN because of an object without a kind: {len(capped)} ({100 * len(capped) / max(total, 1):.1f} %)")
     classes: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
-    for one in capped:
-        for unknown in one.report.coverage.unclassified if one.report.coverage else ():
+    for entry in capped:
+        for unknown in entry.report.coverage.unclassified if entry.report.coverage else ():
             if unknown.breaks:
                 classes[unknown.name] += 1
                 kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.breaks})
     print(f"  classes: {', '.join([f'{name} {number}' for name, number in classes.most_common(60)])}")
     for text, number in kinds.most_common(15):
         print(f"    {number:4} {text}")
-    for which, some in (("all plans", found), ("capped plans", capped)):
-        if some:
-            now, before = [one.seconds for one in some], [one.without for one in some]
-            print(f"  seconds of CPU, {which}: median {statistics.median(now):.2f}, most {max(now):.2f}; ", end="")
+    for label, plans in (("all plans", measured), ("capped plans", capped)):
+        if plans:
+            now, before = [entry.seconds for entry in plans], [entry.without for entry in plans]
+            print(f"  seconds of CPU, {label}: median {statistics.median(now):.2f}, most {max(now):.2f}; ", end="")
             print(f"without the question {statistics.median(before):.2f}, {max(before):.2f}")
 
 
@@ -153,11 +153,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, help="Judge only the first N plans of each file.")
     limit = parser.parse_args().limit
-    found = list(measure(VIRTUALHOME, virtualhome(limit)))
-    show("VirtualHome", found)
-    without = list(measure(VIRTUALHOME, hidden(found)))
+    measured = list(measure(VIRTUALHOME, virtualhome(limit)))
+    show("VirtualHome", measured)
+    without = list(measure(VIRTUALHOME, hidden(measured)))
     show("VirtualHome, one class hidden", without)
-    safe = [one.case.name for one in without if one.report.headline in (Headline.SAFE, Headline.VALID)]
+    safe = [entry.case.name for entry in without if entry.report.headline in (Headline.SAFE, Headline.VALID)]
     print(f"  SAFE although the class is hidden: {', '.join(safe) or 'none'}")
     for part in ("safe", "unsafe"):
         show(f"SafeAgentBench, {part}", list(measure(SAFEAGENTBENCH, safeagentbench(part, limit))))

@@ -66,9 +66,9 @@ def entry(effect: str, rule: str, reason: str, place: Label) -> Entry:
 def with_choices(
     profile: Profile | None, settings: Settings, entries: Iterable[Entry], *texts: Source
 ) -> Profile | None:
-    """A profile with what is ignored and selected beside it, in that order, and with the kinds of classes.
+    """A profile with the rules that are ignored and selected, in that order, and with the kinds of classes.
 
-    ``None`` if there is nothing.
+    ``None`` if there is nothing to add to no profile.
     """
     known = profile.entries if profile is not None else ()
     every = [one for one in (*settings.ignore, *settings.select, *entries) if one not in known]

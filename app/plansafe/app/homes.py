@@ -73,24 +73,24 @@ class _Reader:
         entries = [
             entry
             for effect in _KEYS
-            for one, start in self._tables(effect, table.get(effect, []))
-            if (entry := self._entry(effect, one, start)) is not None
+            for item, start in self._tables(effect, table.get(effect, []))
+            if (entry := self._entry(effect, item, start)) is not None
         ]
-        given = self._tables("classify", table.get("classify", []))
-        classes = [entry for one, start in given for entry in self._class(one, start)]
+        classify = self._tables("classify", table.get("classify", []))
+        classes = [entry for item, start in classify for entry in self._class(item, start)]
         who = tuple(self._who(table.get("who", {})))
         return Profile(self._source, tuple(entries), who, classes=tuple(classes))
 
     def _tables(self, name: str, value: Any) -> list[tuple[dict[str, Any], int | None]]:
-        """The tables of a list of tables, each with the offset where it stands if that is known."""
-        if not isinstance(value, list) or not all([isinstance(one, dict) for one in value]):
+        """The tables of a list of tables, each with the offset if that is known."""
+        if not isinstance(value, list) or not all([isinstance(table, dict) for table in value]):
             self._wrong(f"`{name}` wants a list of tables", self._place(name), f"[[{name}]]")
             return []
         if len(value) > MAX_ENTRIES:
             self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a sort", self._place(name), None)
             return []
         starts = self._starts(name)
-        return [(one, starts[number] if len(starts) == len(value) else None) for number, one in enumerate(value)]
+        return [(table, starts[number] if len(starts) == len(value) else None) for number, table in enumerate(value)]
 
     def _class(self, table: Mapping[str, Any], start: int | None) -> list[ClassKinds]:
         """An entry of `classify`: what the objects of some classes are."""

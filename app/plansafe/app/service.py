@@ -262,7 +262,7 @@ class Session:
         return found
 
     def _choose(self) -> None:
-        """Have the profile say what is ignored and selected, and which kinds classes of objects have."""
+        """Add the rules that are ignored or selected, and the kinds of classes, to the profile."""
         if self._settings.ignore or self._settings.select or self._settings.classes:
             from plansafe.app.choosing import with_choices  # noqa: PLC0415 - where there is something to choose
 

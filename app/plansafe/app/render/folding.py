@@ -88,28 +88,28 @@ def home(report: Report) -> list[str]:
 
 
 def coverage(report: Report) -> list[str]:
-    """What the rules see of the task: how many can apply, which objects have no known kind, what the user said."""
-    seen = report.coverage
-    if seen is None:
+    """What the rules see of the task: how many can apply, which objects have no known kind, which kinds were given."""
+    summary = report.coverage
+    if summary is None:
         return []
-    out = []
-    cannot = sum([len(group.rules) for group in seen.not_applicable])
+    lines = []
+    cannot = sum([len(group.rules) for group in summary.not_applicable])
     if cannot:
-        groups = [f"{group.reason} ({_rules(group)})" for group in seen.not_applicable[:_NAMES]]
-        rest = len(seen.not_applicable) - len(groups)
-        groups += [f"{rest} more reasons, all with --format json"] if rest > 0 else []
-        can = f"{seen.applicable} of {seen.applicable + cannot} rules can apply here"
-        out.append(f"{can}; {cannot} cannot: {'; '.join(groups)}")
+        groups = [f"{group.reason} ({_rules(group)})" for group in summary.not_applicable[:_NAMES]]
+        hidden = len(summary.not_applicable) - len(groups)
+        groups += [f"{hidden} more reasons, all with --format json"] if hidden > 0 else []
+        can = f"{summary.applicable} of {summary.applicable + cannot} rules can apply here"
+        lines.append(f"{can}; {cannot} cannot: {'; '.join(groups)}")
     for used, where in ((True, "used by the plan"), (False, "not used")):
-        names = [one.name for one in seen.unclassified if one.used == used]
+        names = [entry.name for entry in summary.unclassified if entry.used == used]
         more = f", and {len(names) - _CLASSES} more" if len(names) > _CLASSES else ""
         if names:
-            out.append(f"no known kind ({where}): {', '.join(names[:_CLASSES])}{more}")
-    for given in seen.given:
-        why = f": {given.reason}" if given.reason else ""
-        what = f"{given.name} is {', '.join(given.kinds)}" if given.kinds else f"{given.name} is assumed to be harmless"
-        out.append(f"{what}{why} ({given.place})")
-    return [visible(line) for line in out]
+            lines.append(f"no known kind ({where}): {', '.join(names[:_CLASSES])}{more}")
+    for entry in summary.given:
+        why = f": {entry.reason}" if entry.reason else ""
+        text = f"{entry.name} is {', '.join(entry.kinds)}" if entry.kinds else f"{entry.name} is assumed to be harmless"
+        lines.append(f"{text}{why} ({entry.place})")
+    return [visible(line) for line in lines]
 
 
 def _rules(group: NotApplicableGroup) -> str:

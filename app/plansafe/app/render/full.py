@@ -254,8 +254,8 @@ def _summary_notes(report: Report, every: bool) -> list[str]:
         from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open
 
         worlds = first_world(report.worlds)
-    known = ("not applicable",) if report.coverage is None else ()  # the coverage says more
-    for status in ("never applied", *known, "undecided"):
+    unexplained = ("not applicable",) if report.coverage is None else ()  # the coverage says more
+    for status in ("never applied", *unexplained, "undecided"):
         names = [rule.name for rule in report.rules if rule.status == status]
         if names:
             out.append(f"{_count(len(names), 'rule')} {status}: {_few(names)}")

@@ -143,17 +143,17 @@ def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
         "reasons": [] if brief else [group._asdict() for group in coverage.not_applicable],
         "unclassified": [
             {
-                "class": found.name,
-                "objects": found.objects,
-                "used": found.used,
-                "breaks": [suspicion._asdict() for suspicion in found.breaks],
+                "class": unknown.name,
+                "objects": unknown.objects,
+                "used": unknown.used,
+                "breaks": [suspicion._asdict() for suspicion in unknown.breaks],
             }
-            for found in coverage.unclassified
-            if found.used or not brief
+            for unknown in coverage.unclassified
+            if unknown.used or not brief
         ],
         "given": [
-            {"class": given.name, "kinds": given.kinds, "reason": given.reason, "place": given.place}
-            for given in coverage.given
+            {"class": entry.name, "kinds": entry.kinds, "reason": entry.reason, "place": entry.place}
+            for entry in coverage.given
         ],
     }
 

@@ -68,11 +68,11 @@ class SarifRenderer:
         if result.report.headline is not None:
             for line in [*idle(result.report), *home(result.report), *known(result)]:
                 self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
-        seen = result.report.coverage
-        if seen is not None:
-            lines = coverage(result.report) or [f"{seen.applicable} of {seen.applicable} rules can apply here"]
+        summary = result.report.coverage
+        if summary is not None:
+            lines = coverage(result.report) or [f"{summary.applicable} of {summary.applicable} rules can apply here"]
             text = clean(f"{result.plan}: {'; '.join(lines)}")
-            properties = {"coverage": json.loads(clean(json.dumps(coverage_object(seen))))}
+            properties = {"coverage": json.loads(clean(json.dumps(coverage_object(summary))))}
             self._notifications.append({"level": "note", "message": {"text": text}, "properties": properties})
         if result.report.headline is not None and result.report.safety is None:
             text = f"{result.plan}: safe: not checked, no rules"

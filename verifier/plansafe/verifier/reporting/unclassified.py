@@ -1,4 +1,4 @@
-"""What if an object without a kind had one (docs/worlds.md, section 5)?
+"""Whether a plan would break a rule if its objects of no known kind had kinds (docs/worlds.md, section 5).
 
 A plan that uses such objects is judged again, in one run for many copies of each rule: in a copy the variables of some
 kinds also range over the objects. First each class is given each kind; if nothing breaks, each class, and all classes
@@ -84,8 +84,8 @@ class WhatIf:
             return {}
         index = self._compiled.task.object_index
         named = {index[word] for step in read_plan(plan).steps for word in step.tokens[1:] if word in index}
-        found = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
-        return {name: objects for name, objects in found.items() if objects}
+        by_class = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
+        return {name: objects for name, objects in by_class.items() if objects}
 
     def suspicions(
         self, plan: Source, used: dict[str, tuple[int, ...]], deadline: float | None
@@ -98,10 +98,10 @@ class WhatIf:
         breaks: dict[str, list[Suspicion]] = {}
         for together in (False, True):
             tried = self._copies(Attempt(classes, actions, together))
-            found = None if tried is None else self._broken(tried, plan, deadline)
-            if tried is None or found is None:
+            broken = None if tried is None else self._broken(tried, plan, deadline)
+            if tried is None or broken is None:
                 return None
-            breaks = _breaks(tried, found)
+            breaks = _breaks(tried, broken)
             if breaks:
                 break
         names = self._compiled.task.objects
@@ -163,11 +163,11 @@ class WhatIf:
             sets = self._kind_sets(rule, opened, possible, attempt.together)
             if sets is None:
                 return None
-            for several in groups:
+            for group in groups:
                 for affected, kinds in sets.items():
-                    wider = {domain: self._wider(opened, domain, several) for domain in affected}
+                    wider = {domain: self._wider(opened, domain, group) for domain in affected}
                     rules.append(_over(rule._replace(parts=parts), len(rules), wider))
-                    copies.append(Copy(several, tuple(kinds)))
+                    copies.append(Copy(group, tuple(kinds)))
             if len(rules) > MAX_COPIES:
                 return None
         options = opened.options._replace(replay="never", certificate=False, double_check=False)
@@ -185,64 +185,64 @@ class WhatIf:
         ranges = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
         single: dict[frozenset[int], list[tuple[str, ...]]] = {}
         for kind in possible:
-            given = {types.index[opened_kind(above)] for above in opened.kinds.above[kind]}
-            affected = frozenset([domain for domain, wanted in ranges.items() if not wanted.isdisjoint(given)])
+            types_of_kind = {types.index[opened_kind(above)] for above in opened.kinds.above[kind]}
+            affected = frozenset([domain for domain, wanted in ranges.items() if not wanted.isdisjoint(types_of_kind)])
             if affected:
                 single.setdefault(affected, []).append((kind,))
-        found = dict(single)
+        sets = dict(single)
         waiting = list(single) if together else []
         while waiting:
             affected = waiting.pop(0)
-            for more, kinds in single.items():
-                union = affected | more
-                if union not in found:
-                    found[union] = [(*found[affected][0], *kinds[0])]
+            for other, kinds in single.items():
+                union = affected | other
+                if union not in sets:
+                    sets[union] = [(*sets[affected][0], *kinds[0])]
                     waiting.append(union)
-            if len(found) > MAX_SETS:
+            if len(sets) > MAX_SETS:
                 return None
-        return found
+        return sets
 
     def _wider(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
         """A domain with the objects of classes."""
         key = domain, classes
         if key not in self._domains:
             types = opened.symbols.types
-            more = [number for name in classes for number in self.classes[name]]
-            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *more})))
+            added = [number for name in classes for number in self.classes[name]]
+            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
         return self._domains[key]
 
 
-def _breaks(tried: Tried, found: Sequence[tuple[int, int]]) -> dict[str, list[Suspicion]]:
+def _breaks(tried: Tried, broken: Sequence[tuple[int, int]]) -> dict[str, list[Suspicion]]:
     """What broken copies say about each class: smaller sets of kinds and of classes go before larger ones."""
     breaks: dict[str, list[Suspicion]] = {}
     alone: set[str] = set()
-    for number, step in found:
-        several, sets = tried.copies[number]
+    for number, step in broken:
+        group, sets = tried.copies[number]
         rule = tried.compiled.rules[number]
-        if len(several) == 1:
+        if len(group) == 1:
             alone.add(rule.name)
         elif rule.name in alone:
             continue  # one of the classes is enough
         for kinds in sets:
-            known = [set(one.kinds) for one in breaks.get(several[0], ()) if one.rule == rule.name]
-            if not any([fewer <= set(kinds) for fewer in known]):
-                for name in several:
-                    others = tuple([other for other in several if other != name])
-                    breaks.setdefault(name, []).append(Suspicion(kinds, rule.name, rule.severity, step, others))
+            reported = [set(suspicion.kinds) for suspicion in breaks.get(group[0], ()) if suspicion.rule == rule.name]
+            if not any([fewer <= set(kinds) for fewer in reported]):
+                for name in group:
+                    rest_of_group = tuple([other for other in group if other != name])
+                    breaks.setdefault(name, []).append(Suspicion(kinds, rule.name, rule.severity, step, rest_of_group))
     return breaks
 
 
-def _worst_first(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
-    return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
+def _worst_first(suspicions: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
+    return tuple(sorted(suspicions, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
 
 
 def _domains(rule: Rule) -> set[int]:
     """The domains that the variables of a rule range over."""
-    found = {v.domain for v in rule.declared}
+    domains = {v.domain for v in rule.declared}
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
-        found |= {v.domain for v in (*part.parameters, *[b for formula in formulas for b in binders(formula)])}
-    return found
+        domains |= {v.domain for v in (*part.parameters, *[b for formula in formulas for b in binders(formula)])}
+    return domains
 
 
 def _over(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
@@ -286,7 +286,9 @@ def coverage_of(compiled: CompiledTask) -> Coverage | None:
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
         tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in in_order]),
-        tuple([UnclassifiedClass(name, tuple([names[o] for o in own]), False) for name, own in classes.items()]),
+        tuple(
+            [UnclassifiedClass(name, tuple([names[o] for o in objects]), False) for name, objects in classes.items()]
+        ),
         tuple([GivenKinds(g.name, g.kinds, g.reason, place_of(g.place, sources)) for g in compiled.given_kinds]),
     )
 
@@ -305,37 +307,39 @@ def place_of(label: Label, sources: Mapping[str, Source]) -> str:
     return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
-def with_used(coverage: Coverage, found: Sequence[UnclassifiedClass]) -> Coverage:
+def with_used(coverage: Coverage, used: Sequence[UnclassifiedClass]) -> Coverage:
     """The coverage with what is known of the classes that a plan uses, which come first."""
-    names = {one.name for one in found}
-    return coverage._replace(unclassified=(*found, *[one for one in coverage.unclassified if one.name not in names]))
-
-
-def reasons(found: Sequence[UnclassifiedClass], plan: Source) -> tuple[Diagnostic, ...]:
-    """A warning for each class that may break a rule."""
-    return tuple([_reason(one, plan) for one in found if one.breaks])
-
-
-def _reason(found: UnclassifiedClass, plan: Source) -> Diagnostic:
-    first = next((step for step in read_plan(plan).steps if not {*step.tokens}.isdisjoint(found.objects)), None)
-    labels = () if first is None else (Label(plan.name, first.span, "used here"),)
-    worst = found.breaks[0]
-    objects = "" if found.objects == (found.name,) else f" ({', '.join(found.objects[:_SHOWN])})"
-    message = f"`{found.name}`{objects} has no known kind: {_if(worst)}, the plan breaks rule `{worst.rule}`"
-    more = [f"{_if(one)}: rule `{one.rule}`" for one in found.breaks[1:_SHOWN]]
-    rest = len(found.breaks) - 1 - len(more)
-    more += [f"and {rest} more"] if rest > 0 else []
-    help = (
-        f"say what it is: `--kind {found.name}=KIND,..` or `[[classify]]` in the profile of the home; "
-        f"if it has no kind that matters: `--assume-harmless {found.name}`"
+    names = {entry.name for entry in used}
+    return coverage._replace(
+        unclassified=(*used, *[entry for entry in coverage.unclassified if entry.name not in names])
     )
-    return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(more), help, Severity.WARNING)
 
 
-def _if(found: Suspicion) -> str:
+def reasons(classes: Sequence[UnclassifiedClass], plan: Source) -> tuple[Diagnostic, ...]:
+    """A warning for each class that may break a rule."""
+    return tuple([_reason(entry, plan) for entry in classes if entry.breaks])
+
+
+def _reason(entry: UnclassifiedClass, plan: Source) -> Diagnostic:
+    first = next((step for step in read_plan(plan).steps if not {*step.tokens}.isdisjoint(entry.objects)), None)
+    labels = () if first is None else (Label(plan.name, first.span, "used here"),)
+    worst = entry.breaks[0]
+    objects = "" if entry.objects == (entry.name,) else f" ({', '.join(entry.objects[:_SHOWN])})"
+    message = f"`{entry.name}`{objects} has no known kind: {_if(worst)}, the plan breaks rule `{worst.rule}`"
+    notes = [f"{_if(suspicion)}: rule `{suspicion.rule}`" for suspicion in entry.breaks[1:_SHOWN]]
+    hidden = len(entry.breaks) - 1 - len(notes)
+    notes += [f"and {hidden} more"] if hidden > 0 else []
+    help = (
+        f"say what it is: `--kind {entry.name}=KIND,..` or `[[classify]]` in the profile of the home; "
+        f"if it has no kind that matters: `--assume-harmless {entry.name}`"
+    )
+    return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(notes), help, Severity.WARNING)
+
+
+def _if(suspicion: Suspicion) -> str:
     """What would have to be so for a rule to be broken."""
-    together = "".join([f" and `{name}`" for name in found.others])
-    return f"if it{together} {'are' if together else 'is'} {' and '.join([f'`{kind}`' for kind in found.kinds])}"
+    together = "".join([f" and `{name}`" for name in suspicion.others])
+    return f"if it{together} {'are' if together else 'is'} {' and '.join([f'`{kind}`' for kind in suspicion.kinds])}"
 
 
 def too_much(used: Iterable[str]) -> Diagnostic:

@@ -12,11 +12,11 @@ from plansafe.grammar.sexpr import write
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.rules.bindings import words_of
 from plansafe.verifier.rules.expanded import Binding, Expanded
+from plansafe.verifier.rules.kinds import EVERYTHING
 from plansafe.verifier.rules.mapping import Name
 from plansafe.verifier.rules.model import Rule
 
 MAPPED, OWN, UNBOUND = "mapped", "own", "unbound"
-EVERYTHING = frozenset(("object", "thing"))
 
 
 class Bound(NamedTuple):

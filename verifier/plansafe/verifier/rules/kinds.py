@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.elaborate.conditions import Symbols
-from plansafe.verifier.elaborate.context import did_you_mean, is_object_name, word
+from plansafe.verifier.elaborate.context import did_you_mean, is_object_name
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded import Expanded
 from plansafe.verifier.rules.mapping import opened_kind
@@ -46,13 +46,14 @@ class Kinds(NamedTuple):
 
     def possible(self, symbols: Symbols) -> tuple[str, ...]:
         """The kinds that an object without a kind may have: those within the kind of everything, and empty ones."""
-        whole = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
+        everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
         ancestors = symbols.types.ancestors
         return tuple(
             [
                 kind
                 for kind, types in self.types.items()
-                if kind not in EVERYTHING and (not types or any([not ancestors[t].isdisjoint(whole) for t in types]))
+                if kind not in EVERYTHING
+                and (not types or any([not ancestors[t].isdisjoint(everything) for t in types]))
             ]
         )
 
@@ -69,30 +70,30 @@ def kinds_of(symbols: Symbols, expanded: Expanded) -> Kinds:
         parents = _parents(symbols, expanded, binding.serves)
         for section, kind in mapping.entries:
             if section == "type":
-                stands = () if ("type", kind) in mapping.nothing else mapping.type(kind)
-                names = stands[1:] if isinstance(stands, list) else [stands] if stands else []
+                meaning = () if ("type", kind) in mapping.nothing else mapping.type(kind)
+                names = meaning[1:] if isinstance(meaning, list) else [meaning] if meaning else []
                 types.setdefault(kind, set()).update([index[name] for name in names if name in index])
-                known = [name for name in _closure(kind, parents) if ("type", name) in mapping.entries]
-                above[kind] = tuple(dict.fromkeys([*above.get(kind, ()), *known]))
-    return Kinds(above, {kind: frozenset(found) for kind, found in types.items()}, frozenset(plain))
+                bound = [name for name in _closure(kind, parents) if ("type", name) in mapping.entries]
+                above[kind] = tuple(dict.fromkeys([*above.get(kind, ()), *bound]))
+    return Kinds(above, {kind: frozenset(numbers) for kind, numbers in types.items()}, frozenset(plain))
 
 
 def _parents(symbols: Symbols, expanded: Expanded, serves: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The kinds right above each kind, as the vocabularies declare them."""
-    found: dict[str, tuple[str, ...]] = {}
+    parents: dict[str, tuple[str, ...]] = {}
     for vocabulary in expanded.vocabularies:
         for section in vocabulary.node[1:] if vocabulary.specification in serves else ():
             if isinstance(section, list) and section and section[0] == ":types":
                 for entry in typed_list(symbols.context, section, 1, is_object_name, "a name"):
-                    found.setdefault(entry.name, entry.types or ())
-    return found
+                    parents.setdefault(entry.name, entry.types or ())
+    return parents
 
 
 def _closure(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
-    out = [kind]
-    for name in out:
-        out += [above for above in parents.get(name, ()) if above not in out and above not in EVERYTHING]
-    return out
+    closure = [kind]
+    for name in closure:
+        closure += [above for above in parents.get(name, ()) if above not in closure and above not in EVERYTHING]
+    return closure
 
 
 def classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
@@ -100,18 +101,18 @@ def classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
 
     The class of an object is its type; where types are kinds or say nothing, its name without the number at the end.
     """
-    found: dict[str, list[int]] = {}
+    by_class: dict[str, list[int]] = {}
     names = symbols.types.names
     general = {t for t, name in enumerate(names) if name in EVERYTHING or t in kinds.types.get(name, ())}
     general |= {t for t, name in enumerate(names) if name.startswith(OPENED)}
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
-        said = [names[t] for t in types if t not in general]
-        for own in said or [_NUMBER.sub("", name)]:
-            found.setdefault(own, []).append(number)
-    return {name: tuple(objects) for name, objects in found.items()}
+        specific = [names[t] for t in types if t not in general]
+        for name_of_class in specific or [_NUMBER.sub("", name)]:
+            by_class.setdefault(name_of_class, []).append(number)
+    return {name: tuple(objects) for name, objects in by_class.items()}
 
 
-def unclassified(symbols: Symbols, kinds: Kinds, known: Iterable[ClassKinds] = ()) -> dict[str, tuple[int, ...]]:
+def unclassified(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds] = ()) -> dict[str, tuple[int, ...]]:
     """The classes whose objects have no kind, with these objects; nothing in a task without kinds."""
     if not kinds.types:
         return {}
@@ -122,13 +123,13 @@ def unclassified(symbols: Symbols, kinds: Kinds, known: Iterable[ClassKinds] = (
         for number, types in enumerate(symbols.object_types)
         if all([bound.isdisjoint(ancestors[t]) for t in types])
     }
-    harmless = {entry.name for entry in known}
-    found = {}
+    harmless = {entry.name for entry in entries}
+    result = {}
     for name, objects in classes(symbols, kinds).items():
-        own = tuple([number for number in objects if number in without])
-        if own and name not in harmless:
-            found[name] = own
-    return found
+        objects_without = tuple([number for number in objects if number in without])
+        if objects_without and name not in harmless:
+            result[name] = objects_without
+    return result
 
 
 def given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
@@ -139,8 +140,8 @@ def given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
 def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
     """Report classes and kinds that the task does not have: errors, or notes for classes of a profile."""
     context = symbols.context
-    there = classes(symbols, kinds)
-    known = {*there, *_leaves(symbols)} - EVERYTHING
+    by_class = classes(symbols, kinds)
+    names = {*by_class, *_leaves(symbols)} - EVERYTHING
     choices = [kind for kind in kinds.types if kind not in EVERYTHING]
     without = unclassified(symbols, kinds)
     plain = {name for number, name in enumerate(symbols.types.names) if number in kinds.plain}
@@ -150,17 +151,17 @@ def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
                 message = f"no kind of this task is named `{kind}`"
                 help = did_you_mean(kind, choices) or _some(choices)
                 _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
-        if entry.name not in known and entry.required:
+        if entry.name not in names and entry.required:
             message = f"no object or type of this task is of the class `{entry.name}`"
-            help = did_you_mean(entry.name, known) or "a class is the type of an object, or its name without the number"
+            help = did_you_mean(entry.name, names) or "a class is the type of an object, or its name without the number"
             _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
-        elif not entry.kinds and entry.name in there and entry.name not in {*without, *plain}:
+        elif not entry.kinds and entry.name in by_class and entry.name not in {*without, *plain}:
             message = f"`{entry.name}` has known kinds, and is not assumed to be harmless"
             help = "rules about its kinds stay as they are: to leave one out, see --ignore and `[[exempt]]`"
             _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
-        elif entry.name not in there and not context.errors and not entry.required:
+        elif entry.name not in by_class and not context.errors and not entry.required:
             message = f"no object of this task is of the class `{entry.name}`: its kinds are not used"
-            help = did_you_mean(entry.name, there) or "it may belong to another task of this home: then all is well"
+            help = did_you_mean(entry.name, by_class) or "it may belong to another task of this home: then all is well"
             _report(symbols, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
 
@@ -190,24 +191,14 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
     """Give the objects of each class the types of their kinds, which are open."""
-    there, index = classes(symbols, kinds), symbols.types.index
+    by_class, index = classes(symbols, kinds), symbols.types.index
     for entry in entries:
-        more = tuple([index[opened_kind(above)] for kind in entry.kinds for above in kinds.above[kind]])
-        for number in there.get(entry.name, ()):
-            symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *more}))
+        added = tuple([index[opened_kind(above)] for kind in entry.kinds for above in kinds.above[kind]])
+        for number in by_class.get(entry.name, ()):
+            symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *added}))
 
 
 def memberships(symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """The types of opened kinds with their objects, for the kernel, which reads the text of the task."""
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
     return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.added)}
-
-
-def given_text(entries: Iterable[ClassKinds]) -> list[str]:
-    """What a user said about classes, one line each."""
-    out = []
-    for entry in entries:
-        said = f"is {', '.join(entry.kinds)}" if entry.kinds else "is assumed to be harmless"
-        reason = f": {entry.reason}" if entry.reason else ""
-        out.append(f"{word(entry.name)} {said}{reason}")
-    return out
