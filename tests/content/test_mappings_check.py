@@ -10,6 +10,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.rules.coverage import Bound, Coverage, NotApplicable, coverage
+from plansafe.verifier.rules.elaborate import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
   (:constants main - hob)
@@ -391,7 +392,7 @@ def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() 
         "into": (),
         "eats": (),
         "raws": (("step", "(slice ?f)"),),
-        "then": (),
+        "then": (("rule", VACUOUS),),
     }
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
     report = checker.check(Source("p.plan", "(put-down a f) (put-up a b) (slice a)"))

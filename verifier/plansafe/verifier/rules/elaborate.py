@@ -31,7 +31,7 @@ from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
 from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
 
 MISFIT = "its words do not fit the types of this domain"
-VACUOUS = "it cannot be broken: kinds that it needs have nothing in this domain"
+VACUOUS = "it cannot be broken: this domain has no objects or steps that could break it"
 _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 

@@ -57,7 +57,7 @@ def is_vacuous(rule: list[Node]) -> bool:
 
 def _truth(node: Node) -> bool | None:
     """The value of a formula that its connectives alone decide; ``None`` if they do not."""
-    if not isinstance(node, list) or not node:
+    if not isinstance(node, list) or not node or not isinstance(node[0], str):
         return None
     head = node[0]
     if head in ("forall", "exists") and len(node) == 3:
