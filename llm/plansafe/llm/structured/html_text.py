@@ -71,6 +71,9 @@ _ATTRIBUTES = frozenset(
     ]
 )
 _VOID = frozenset(("br", "hr", "input", "meta", "col", "link", "img"))
+HTML_TEXT = frozenset(
+    ("p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "b", "strong", "em", "i", "br", "hr", "blockquote")
+)
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -145,6 +148,7 @@ class _Reader(HTMLParser):
         self.lists: list[list[Node]] = []
         self.rows: list[list[Cell]] = []
         self.tables = 0
+        self.struck_row = False
         self.item: _Item | None = None
         self.stop = start
         self.count = 0
@@ -179,18 +183,19 @@ class _Reader(HTMLParser):
                 self.tables += 1
             case "tr" if not inside:
                 self.rows.append([])
+                self.struck_row = removed
             case "li" | "td" | "th" if not inside:
                 if set(known) & {"colspan", "rowspan", "value"}:
                     raise self._refused("cells over several rows or columns, and numbers of items, are not understood")
                 if (tag == "li" and not self.lists) or (tag != "li" and not self.rows):
                     raise self._refused(f"`{tag}` outside of a list or a table")
-                self.item = _Item(self._place(), removed)
+                self.item = _Item(self._place(), removed or (tag != "li" and self.struck_row))
             case "input" if self.item is not None and known.get("type") == "checkbox":
                 self.item.box = Mark.TICKED if "checked" in known else Mark.UNTICKED
             case _ if tag in _STRUCK or tag in _INLINE:
                 if removed:
                     raise self._refused("text that is struck out by its style is not understood")
-            case _ if not inside and (tag in _ROWS or tag in _OUTER or tag in _HEADINGS):
+            case _ if not inside and not removed and (tag in _ROWS or tag in _OUTER or tag in _HEADINGS):
                 pass
             case _:
                 raise self._refused(f"the element `{tag}` is not understood here")
