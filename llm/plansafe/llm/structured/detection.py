@@ -14,7 +14,7 @@ from plansafe.llm.structured.latex_text import OPENING as LATEX_OPENING
 from plansafe.llm.structured.latex_text import read_latex
 from plansafe.llm.structured.python_text import read_literal, read_program
 from plansafe.llm.structured.tables import is_csv_head, is_markdown_table, read_csv, read_markdown_table
-from plansafe.llm.structured.transcripts import begins_with_failure, opens_transcript, read_transcript
+from plansafe.llm.structured.transcripts import begins_with_failure, mentions_failure, opens_transcript, read_transcript
 from plansafe.llm.structured.tree import (
     Document,
     Format,
@@ -41,6 +41,7 @@ _SUCCEEDED = re.compile(
     r"ok(?:ay)?\.?\Z|success\.?\Z|done\.?\Z|\{\s*\"(?:success|ok)\"\s*:\s*true\s*\}\Z", re.IGNORECASE
 )
 _NEXT_CALL = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
+_ANOTHER = re.compile(r"\b(?:or|alternative(?:ly)?|instead|option|undo|scratch|start(?:ing)? over)\b", re.IGNORECASE)
 _BLANK = re.compile(r"\s*")
 _YAML_COMMENTED = re.compile(r"[ \t]*#[ \t]*-[ \t]")
 _YAML_PLAIN = re.compile(r"[ \t]*(?:-[ \t]+[^\s:#&*!|>'\"%@`][^:\n]*|#[^\n]*)?\Z")
@@ -244,6 +245,8 @@ class Detector:
             if blank is not None and _TOOL_CALL.match(text, blank.end(), self.end):
                 end = blank.end()
             elif results and (following := _NEXT_CALL.search(text, end, self.end)):
+                if word := _ANOTHER.search(text, end, following.start()):
+                    raise not_understood("calls of another plan may follow", *word.span(), "give the final plan alone")
                 asides.append(Span(end, following.start()))  # words between two turns
                 end = following.start()
         return Document(Format.TOOL_CALLS, tuple(nodes), start, end, tuple(asides))
@@ -263,6 +266,8 @@ class Detector:
         for result, has_failed, number in zip(results, failed, range(turn, turn + len(results)), strict=True):
             if has_failed:
                 nodes[number] = nodes[number]._replace(mark=Mark.FAILED)
+            if not has_failed and mentions_failure(result[1]):
+                raise not_understood("whether this call failed is not understood", *result.span(1))
             if not _SUCCEEDED.match(result[1]):
                 asides.append(Span(*result.span(1)))
 

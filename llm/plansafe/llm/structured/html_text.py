@@ -175,6 +175,8 @@ class _Reader(HTMLParser):
             self.open.append(tag)
         inside = self.item is not None
         match tag:
+            case "ol" | "ul" | "table" if removed:
+                raise self._refused("a list or a table that is struck out")
             case "ol" | "ul" if not inside:
                 if "start" in known and known["start"] != "1":
                     raise self._refused("a list that does not begin with 1 is not understood")

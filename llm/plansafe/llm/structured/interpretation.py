@@ -14,7 +14,7 @@ from plansafe.llm.structured import columns, keys
 from plansafe.llm.structured.json_text import read_json
 from plansafe.llm.structured.keys import bare_key, field_words
 from plansafe.llm.structured.marks import BOX, box_mark, is_struck
-from plansafe.llm.structured.transcripts import begins_with_failure
+from plansafe.llm.structured.transcripts import begins_with_failure, mentions_failure
 from plansafe.llm.structured.tree import Document, Kind, Mark, Node, NotThisFormat, Unreadable
 from plansafe.verifier.model.nodes import Action
 
@@ -42,7 +42,7 @@ _RESULT = re.compile(
 _GOOD, _BAD, _PASSED = "\u2705\u2714\u2713\ufe0f", "\u274c\u2717\u2718\ufe0f", "\u23ed\ufe0f"
 _FLAGS = keys.TRUE_WORDS | keys.FALSE_WORDS | {"x", "-", "\u2713", "\u2714", "\u2705", "\u274c"}
 _SUCCESS = re.compile(r"[ \t]*(?:ok(?:ay)?|success(?:ful(?:ly)?)?|done|true)[ \t.!]*\Z", re.IGNORECASE)
-_STRIDES = (1, 5, 10, 100)
+_STRIDES = (1, 10, 100)
 _STEPS_DIFFER = "say which steps are to be done"
 
 
@@ -242,6 +242,8 @@ class _Interpreter:
             return None
         for k, v in node.pairs:
             if v not in (final[0], *drafts):
+                if bare_key(k) not in keys.REMARK_KEYS | _WRAPPER_FIELDS:
+                    return None
                 self._beside_plan(k, v, final[0])
         self.drafts += [Span(draft.start, draft.end) for draft in drafts]
         return final[0]
@@ -261,7 +263,9 @@ class _Interpreter:
                     raise _Wrong(SC.NOT_UNDERSTOOD, "this result belongs to no call", message)
                 self._result(content, number)
                 continue
-            if content is not None and (role == "assistant" or self.steps):
+            if role != "assistant" and self.steps:
+                raise _Wrong(SC.PLANS_DIFFER, "a message to the model stands between its calls", message)
+            if content is not None and role == "assistant":
                 self.remark(content)
             made = fields.get("toolcalls")
             if made is None or _is_empty(made):
@@ -282,6 +286,8 @@ class _Interpreter:
         """What a call returned: a failure marks it, other words are a remark."""
         if begins_with_failure(content.text):
             self.steps[number] = self.steps[number]._replace(mark=Mark.FAILED)
+        elif mentions_failure(content.text):
+            raise _Wrong(SC.NOT_UNDERSTOOD, "whether this call failed is not understood", content, _STEPS_DIFFER)
         if not _SUCCESS.match(content.text):
             self.remark(content)
 
@@ -306,7 +312,12 @@ class _Interpreter:
         """Whether a field next to the plan whose meaning is not known holds no step: then it is a remark."""
         scene = bare_key(name) in keys.SCENE_KEYS
         if node.kind in (Kind.TEXT, Kind.WORD):
-            return bare_key(name) not in _CONDITIONS and (scene or self.lines.read(node.text).kind != "steps")
+            changes = bool(field_words(name) & keys.CHANGE_WORDS) and node.text.lower() not in keys.FALSE_WORDS
+            return (
+                bare_key(name) not in _CONDITIONS
+                and not changes
+                and (scene or self.lines.read(node.text).kind != "steps")
+            )
         return scene and not any([bare_key(k) in keys.PLAN_KEYS for k in _all_keys(node)])
 
     def remark(self, node: Node) -> None:
@@ -436,6 +447,10 @@ class _Interpreter:
 
     def _separated(self, text: str, node: Node) -> list[str]:
         """Arguments between spaces, semicolons, bars, slashes, arrows or hyphens: all of them are objects, or none."""
+        pieces = text.split("-") if "-" in text and " " not in text and ">" not in text else []
+        joined = len(pieces) > 1 and all([columns.objects_in(self.names, piece) for piece in pieces])
+        if joined or "<-" in text or "\u2190" in text:
+            raise _Wrong(SC.NOT_UNDERSTOOD, "what separates these arguments is not understood", node, _ALONE)
         if not _SEPARATOR.search(text) or columns.objects_in(self.names, text):
             return [text]
         pieces = [piece for piece in _SEPARATOR.split(text) if piece]
@@ -571,6 +586,7 @@ class _Record:
         self.name: Node | None = None
         self.arguments: tuple[Argument, ...] | None = None
         self.nested = False
+        self.complete = False  # each parameter has a field
         self.agent = ""
         self.number: int | None = None
         self.marks: set[Mark] = {node.mark} - {Mark.NONE}
@@ -610,6 +626,8 @@ class _Record:
         labelled: list[Argument] = []
         unplaced: list[Argument] = []
         placed = self._by_columns(action, base, parameters)
+        given = [field for field, node in self.rest if key(field) in parameters and not _is_empty(node)]
+        self.complete = placed is not None or len(given) == len(parameters)
         if all([key(field) in parameters for _, field, _ in self.numbered]):
             self.rest += [(field, node) for _, field, node in self.numbered]
             self.numbered = []
@@ -628,8 +646,7 @@ class _Record:
         arguments = self._all_arguments(base, labelled)
         refused = None
         if placed is not None:
-            refused = placed if isinstance(placed, Refused) else None
-            arguments = arguments if isinstance(placed, Refused) else placed
+            arguments = placed
         if unplaced:
             message = "which argument is which cannot be told from these fields"
             refused = Refused(SC.UNPLACED_ARGUMENT, message, "give the arguments as one list")
@@ -648,7 +665,7 @@ class _Record:
 
     def _by_columns(
         self, action: Action | Refused | None, base: WrittenStep, parameters: list[str]
-    ) -> tuple[Argument, ...] | Refused | None:
+    ) -> tuple[Argument, ...] | None:
         """The arguments, if they stand in fields whose names are no parameters; ``None`` if there are none."""
         if action is None or isinstance(action, Refused) or base.arguments is not None or self.arguments is not None:
             return None
@@ -658,7 +675,10 @@ class _Record:
         if all([key(k) in parameters for k, _ in fields]):
             return None
         written = [columns.Written(part, k) for k, v in fields for part in columns.objects_in(self.names, v.text)]
-        return columns.place(self.names, action, written)
+        placed = columns.place(self.names, action, written)
+        if isinstance(placed, Refused):
+            raise _Wrong(placed.code, placed.message, self.node, placed.help)
+        return placed
 
     def _is_argument(self, field: str, node: Node, parameters: list[str]) -> bool:
         """Whether a field that is not known otherwise holds objects of the task."""
@@ -731,6 +751,8 @@ class _Record:
                 self.number = int(_digits(word))
         elif bare in keys.REMARK_KEYS and flat and word.strip(".! ") in keys.REMOVED_WORDS:
             self.marks.add(Mark.REMOVED)
+        elif flat and bare in keys.STATUS_KEYS and mentions_failure(node.text):
+            raise _Wrong(SC.NOT_UNDERSTOOD, "whether this step failed is not understood", node, _STEPS_DIFFER)
         elif bare in keys.REMARK_KEYS | {"result", "outcome"} and (flat or (node.kind is Kind.LIST and node.is_flat)):
             self.interpreter.remark(node)
         elif not _is_empty(node) and self._is_description(field, node, word):
@@ -753,10 +775,8 @@ class _Record:
             return False
         if self.interpreter.lines.read(node.text).kind == "steps":
             return False
-        whole = self.arguments is not None or (self.name is not None and self._is_whole(self.name))
-        if whole and (len(words) > 1 or len(word.split()) > 1):
-            return True
-        return len(word.split()) > 2 and not columns.objects_in(self.names, node.text)
+        whole = self.complete or self.arguments is not None or (self.name is not None and self._is_whole(self.name))
+        return whole and (len(words) > 1 or len(word.split()) > 1)
 
     def _is_whole(self, name: Node) -> bool:
         """Whether the text of an action has all of its arguments."""

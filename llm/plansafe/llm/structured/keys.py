@@ -50,13 +50,14 @@ SCENE_KEYS = _names(
 )
 """Keys of what is not done, but is the case or is wanted. Their values may be lists and maps."""
 PLAN_LIKE_WORDS = _names(
-    "if when unless until while else or not instead alternative alternatives option options optional fallback repeat "
-    "times count loop probability chance replace replaces replaced replacement supersede supersedes superseded remove "
-    "removed delete deleted skip skipped cancel cancelled undo retry retries depends requires after before parallel "
-    "keep kept include included exclude excluded done tick ticked choose chosen select selected vote approve approved "
-    "reject rejected valid invalid status state review verdict decision final version draft revision revised run "
-    "execute executed perform needed required mandatory use used active enabled disabled enable disable next then "
-    "condition conditional order phase recovery cleanup setup prelude steps step plan plans actions action"
+    "if when unless until while else or not instead alternative alternatives option options optional fallback "
+    "repeat times count loop probability chance replace replaces replaced replacement supersede supersedes "
+    "superseded remove removed delete deleted skip skipped cancel cancelled undo retry retries depends requires "
+    "after before parallel keep kept include included exclude excluded done tick ticked choose chosen select "
+    "selected vote approve approved reject rejected valid invalid status state review verdict decision final "
+    "version draft revision revised run execute executed perform needed required mandatory use used active "
+    "enabled disabled enable disable next then only except without never no either branch group variant choice "
+    "mode condition conditional order phase recovery cleanup setup prelude steps step plan plans actions action"
 )
 """Words of a field's name that may decide which steps are done, how often or in which order."""
 HARMLESS_WHEN_FALSE = _names("optional conditional parallel concurrent simultaneous repeat loop async background")
@@ -73,6 +74,12 @@ END_WORDS = _names("finish finished done end stop terminate")
 """What a transcript calls at its end. It is a step only where the task has such an action."""
 
 NUMBERED_ARGUMENT = re.compile(r"(?:arg|args|argument|param|parameter|object|obj)(\d)\Z")
+
+CHANGE_WORDS = _names(
+    "repeat repeats repetition repetitions times loop loops iteration iterations cycles skip skipped remove removed "
+    "omit omitted except exclude excluded reverse reversed order only replace replaced insert undo"
+)
+"""Words of a field next to the plan that change it, unless its value says no."""
 
 
 def bare_key(text: str) -> str:

@@ -18,13 +18,14 @@ _LABEL = re.compile(
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;.:]))\(?(\d{1,3})[.):][ \t]+")
 _BRACKETED = re.compile(r"([A-Za-z][\w -]{0,60})\[([^\[\]]{0,400})\][ \t.]*\Z")
 _BEGINS_FAILED = re.compile(
-    r"[ \t]*[\[(*]{0,3}(?:fail(?:ed|ure)|error|unsuccessful|not (?:executed|possible))\b"
+    r"[ \t]*[\[(*]{0,3}(?:fail(?:ed(?! to)|ure)|error|unsuccessful|not (?:executed|possible))\b"
     r"|[ \t\n]*\{[ \t\n]*\"(?:success|ok)\"[ \t\n]*:[ \t\n]*false\b",
     re.IGNORECASE,
 )
 _FAILED = re.compile(
     r"\b(?:fail(?:s|ed|ure)?|error|cannot|can't|could not|couldn't|unable|invalid|denied|nothing happens|not possible|"
-    r"impossible|unsuccessful(?:ly)?|did not|didn't)\b",
+    r"impossible|unsuccessful(?:ly)?|did not|didn't|does not|doesn't|rejected|refused|aborted|no effect|"
+    r"not (?:done|executed|carried out)|nothing (?:was done|happened))\b",
     re.IGNORECASE,
 )
 
@@ -32,6 +33,11 @@ _FAILED = re.compile(
 def begins_with_failure(result: str) -> bool:
     """Return whether the result of an action says first of all that it failed."""
     return _BEGINS_FAILED.match(result) is not None
+
+
+def mentions_failure(result: str) -> bool:
+    """Return whether the result of an action may say that it failed."""
+    return _FAILED.search(result) is not None
 
 
 def opens_transcript(line: str) -> bool:
