@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plansafe.llm.loose.wrapping import LooseText
+from plansafe.llm.structured.tree import Document, Format
 
 _MARKS = " \t#*_`>-\"'"
 _ANNOUNCED = re.compile(r"\bfinal[ _-]{1,2}(?:plan|answer|action sequence|sequence|solution)\b", re.IGNORECASE)
@@ -54,9 +55,15 @@ def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Sc
         introduced = text[a:b].rstrip(_MARKS).endswith(":") and not holds_step(a, b)
         opening = text.rfind("\n", 0, max(holding[-1].start - 1, 0)) + 1
         return Scope(a if introduced else opening, holding[-1].end, announced is not None)
-    if announced:
+    if announced and not (_in_transcript(loose, announced[0]) and not holds_step(announced[1], len(text))):
         return Scope(announced[0], len(text), announced=True)
     return None
+
+
+def _in_transcript(loose: LooseText, position: int) -> bool:
+    """Whether a place is part of a transcript: its final answer tells of the steps before it."""
+    documents = [each for block in loose.blocks for each in block.elements if isinstance(each, Document)]
+    return any([each.format is Format.TRANSCRIPT and each.start <= position < each.end for each in documents])
 
 
 def _announcement(loose: LooseText) -> tuple[int, int] | None:

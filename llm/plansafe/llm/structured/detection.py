@@ -30,7 +30,7 @@ from plansafe.llm.structured.xml_text import OPENING as XML_OPENING
 from plansafe.llm.structured.xml_text import read_xml
 from plansafe.llm.structured.yaml_text import read_yaml
 
-_DATA = re.compile(r"[ \t]*(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(?=[\[{])")
+_DATA = re.compile(r"[ \t]*(?:\[TOOL_CALLS\][ \t]*)?(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(?=[\[{])")
 _LOOKS_LIKE_DATA = re.compile(r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"'{\[(\]]|$|[A-Za-z_][^\[\]\n]{0,200}[\](])")
 _SQUARE_STEP = re.compile(r"\[[ \t]*[A-Za-z][\w -]{0,60}\]")
 _SLASHES = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|(//[^\n]*)')
@@ -41,6 +41,7 @@ _SUCCEEDED = re.compile(
     r"ok(?:ay)?\.?\Z|success\.?\Z|done\.?\Z|\{\s*\"(?:success|ok)\"\s*:\s*true\s*\}\Z", re.IGNORECASE
 )
 _NEXT_CALL = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
+_OTHER_HTML = frozenset(("dl", "form", "select", "details"))
 _ANOTHER = re.compile(r"\b(?:or|alternative(?:ly)?|instead|option|undo|scratch|start(?:ing)? over)\b", re.IGNORECASE)
 _BLANK = re.compile(r"\s*")
 _YAML_COMMENTED = re.compile(r"[ \t]*#[ \t]*-[ \t]")
@@ -278,6 +279,8 @@ class Detector:
         tag = match[1]
         if tag is not None and tag.lower() in HTML_TEXT:
             return False
+        if tag is not None and tag.lower() in _OTHER_HTML:
+            raise not_understood(f"the element `{tag}` of HTML is not read", start, start + 1)
         closed = tag is None or text.find(f"</{tag}>", match.end(), self.end) >= 0
         empty = tag is not None and text.find("/>", match.end(), self._line_end(text, start)) >= 0
         return (closed or empty) and self._attempt()

@@ -132,6 +132,7 @@ class _Item:
         self.start = start
         self.texts: list[str] = []
         self.struck = self.plain = False
+        self.ended = False  # what follows is on a line of its own, or in small print
         self.removed = removed
         self.box = Mark.NONE
 
@@ -174,6 +175,8 @@ class _Reader(HTMLParser):
             self._close_implied(tag)
             self.open.append(tag)
         inside = self.item is not None
+        if self.item is not None and tag in ("br", "small"):
+            self.item.ended = bool("".join(self.item.texts).strip())
         match tag:
             case "ol" | "ul" | "table" if removed:
                 raise self._refused("a list or a table that is struck out")
@@ -246,7 +249,10 @@ class _Reader(HTMLParser):
             if self.item is not None:
                 self.item.texts.append(" ")
             return
-        if self.item is not None:
+        if self.item is not None and self.item.ended:
+            begin = self._place()
+            self.asides.append(Span(begin, min(begin + len(data), self.end)))
+        elif self.item is not None:
             struck = bool(_STRUCK & set(self.open))
             self.item.struck |= struck
             self.item.plain |= not struck

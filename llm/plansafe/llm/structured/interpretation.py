@@ -30,7 +30,7 @@ _WRAPPER_FIELDS = frozenset(
 )  # fmt: skip
 _STEP_FIELDS = frozenset(("id", "callid", "toolcallid", "confidence", "uuid"))
 _COUNT_FIELDS = frozenset(("totalsteps", "numsteps", "stepcount", "length", "count", "numberofsteps", "planlength"))
-_PARTICIPANTS = keys.PLAN_KEYS | frozenset(("choices", "message", "content", "toolcalls"))
+_PARTICIPANTS = keys.PLAN_KEYS | frozenset(("choices", "message", "content", "toolcalls", "candidates", "parts"))
 _CONDITIONS = frozenset(("if", "condition", "conditions", "times", "while", "until", "else", "when", "unless"))
 _SEPARATOR = re.compile(r"[ \t]*(?:[;|/\u2192]|[-=]>)[ \t]*|[ \t]+(?:-[ \t]+)?")
 _LABELLED = re.compile(r"[:=(<]|\s-\s")
@@ -223,7 +223,7 @@ class _Interpreter:
         for k, v in node.pairs:
             if v is not holding[0][1]:
                 self._beside_plan(k, v, holding[0][1])
-        if bare_key(holding[0][0]) == "choices" and len(holding[0][1].items) == 1:
+        if bare_key(holding[0][0]) in ("choices", "candidates") and len(holding[0][1].items) == 1:
             return holding[0][1].items[0]
         return holding[0][1]
 
@@ -524,10 +524,30 @@ class _Interpreter:
 
     def _record(self, node: Node) -> None:
         """``{"action": "grab", "args": ["mug"]}``."""
+        fields = self._flattened(node)
+        if {bare_key(k) for k, _ in fields} <= {"type", "text"} and self._is_part_of_text(fields):
+            return
+        named = [k for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
         record = _Record(self, node)
-        for k, v in self._flattened(node):
-            record.take(k, v)
+        for k, v in fields:
+            titled = bare_key(k) == "name" and len(named) > 1 and v.kind in (Kind.TEXT, Kind.WORD)
+            if titled and self.names.action(v.text) is None:
+                self.unknown.append((k, Span(v.start, max(v.end, v.start + 1))))
+            elif bare_key(k) == "type" and not named and self.names.action(v.text) is not None:
+                record.take("action", v)
+            else:
+                record.take(k, v)
         self.steps.append(record.step())
+
+    def _is_part_of_text(self, fields: list[tuple[str, Node]]) -> bool:
+        """``{"type": "text", "text": ".."}`` among calls: a remark, unless it holds a step."""
+        texts = [v for k, v in fields if bare_key(k) == "text" and v.kind is Kind.TEXT]
+        if len(texts) != 1 or [v.text for k, v in fields if bare_key(k) == "type"] != ["text"]:
+            return False
+        if self.lines.read(texts[0].text).kind == "steps":
+            return False
+        self.remark(texts[0])
+        return True
 
     def _flattened(self, node: Node) -> list[tuple[str, Node]]:
         """The fields of a record; those of ``{"function": {"name": .., "arguments": ..}}`` are its own."""

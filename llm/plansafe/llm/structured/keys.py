@@ -11,11 +11,12 @@ def _names(words: str) -> frozenset[str]:
 
 ACTION_KEYS = _names(
     "action name act command operator function tool skill verb primitive actionname toolname functionname pddlaction "
-    "op operation operationname cmd call do"
+    "op operation operationname cmd call do functioncall toolcall aktion "
+    "acción azione handlung"
 )
 ARGUMENT_KEYS = _names(
     "args arguments parameters params objects argument parameter object target input toolinput kwargs with "
-    "argv operands"
+    "argv operands actionargs actionarguments actionparameters functionargs inputs argumente argumentos argomenti"
 )
 AGENT_KEYS = _names("agent robot actor subject character char")
 NUMBER_KEYS = _names("step id index number no order stepnumber stepid stepno n i nr # step# seq idx pos t")

@@ -28,7 +28,9 @@ _SPACING = re.compile(
     r"|\\setlength\{?\\\w{1,20}\}?\{[^{}\n]{1,40}\}|\\(?:tightlist|small|footnotesize|noitemsep|sffamily|ttfamily)\b"
 )
 _STRUCK = re.compile(r"\\(?:sout|st|cancel|xcancel)\{([^{}]{0,2000})\}")
-_STYLED = re.compile(r"\\(?:texttt|textbf|textit|emph|text|mathrm|textsc|textsf|underline)\{([^{}]{0,2000})\}")
+_STYLED = re.compile(
+    r"\\(?:texttt|textbf|textit|emph|textsc|textsf|text|mathrm|mathtt|mathit|mathsf|operatorname|mbox|underline)\{([^{}]{0,2000})\}"
+)
 _VERBATIM = re.compile(r"\\(?:verb|lstinline)([|!+@])([^\n]{0,400}?)\1")
 _ESCAPED = re.compile(r"\\([_#%&$\{\}])")
 _BOXES = {r"$\square$": Mark.UNTICKED, r"$\boxtimes$": Mark.FAILED, r"$\checkmark$": Mark.TICKED}
@@ -100,6 +102,7 @@ def _cell(written: str, start: int, end: int) -> Cell:
     text = _VERBATIM.sub(lambda found: found[2], written)
     for _ in range(4):
         text = _STYLED.sub(lambda found: found[1], text)
+    text = re.sub(r"(?<!\\)\$", "", text)
     bare = text.strip()
     struck = _STRUCK.fullmatch(bare)
     text = _ESCAPED.sub(lambda found: found[1], struck[1] if struck else bare).replace("~", " ")
