@@ -39,7 +39,9 @@ class Scope(NamedTuple):
     announced: bool = False
 
 
-def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Scope | None:
+def answer_scope(
+    loose: LooseText, holds_step: Callable[[int, int], bool], is_prose: Callable[[str], bool]
+) -> Scope | None:
     """The answer's place; ``None`` where it is the whole text. ``holds_step`` says it of a range of the cleaned text.
 
     Linear in the text.
@@ -55,7 +57,9 @@ def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Sc
         introduced = text[a:b].rstrip(_MARKS).endswith(":") and not holds_step(a, b)
         opening = text.rfind("\n", 0, max(holding[-1].start - 1, 0)) + 1
         return Scope(a if introduced else opening, holding[-1].end, announced is not None)
-    if announced and not (_in_transcript(loose, announced[0]) and not holds_step(announced[1], len(text))):
+    if announced and _in_transcript(loose, announced[0]) and is_prose(text[announced[1] :].strip()):
+        return None
+    if announced:
         return Scope(announced[0], len(text), announced=True)
     return None
 

@@ -36,6 +36,14 @@ def place(names: Names, action: Action, written: list[Written]) -> tuple[Argumen
     Refused where their number or types do not fit, and where another order of values from different fields fits too:
     unless the one field says where a step begins (``from``) and the other where it ends (``to``).
     """
+    agents = names.task.domains[action.parameters[0].domain] if action.parameters else ()
+    if len(written) + 1 == len(action.parameters) and len(agents) == 1:  # only one object can act
+        first = Written(names.task.objects[agents[0]], action.parameters[0].name[1:])
+        others = [place(names, action, [*written[:at], first, *written[at:]]) for at in range(1, len(written) + 1)]
+        if any([not isinstance(other, Refused) for other in others]):
+            return Refused(SC.UNPLACED_ARGUMENT, f"which argument of `{action.name}` is missing cannot be told", _HELP)
+        placed = place(names, action, [first, *written])
+        return placed if isinstance(placed, Refused) else placed[1:]
     if len(written) != len(action.parameters) or len(written) > _MOST_PARAMETERS:
         return Refused(
             SC.UNPLACED_ARGUMENT, f"the arguments of `{action.name}` cannot be told from these fields", _HELP

@@ -32,7 +32,7 @@ PLAN_KEYS = _names(
     "tasks commands calls operations moves procedure workflow"
 )
 FINAL_KEYS = _names("final revised corrected finalversion revisedversion correctedversion finalanswer")
-DRAFT_KEYS = _names("draft original initial previous old firstdraft initialdraft firstversion oldversion rejected")
+DRAFT_KEYS = _names("draft original old firstdraft initialdraft firstversion oldversion rejected")
 """Keys of two versions of a plan: the final one is the plan, the others are drafts."""
 STEP_LIST_KEYS = PLAN_KEYS - _names("solution answer output result response")
 CALL_KINDS = _names("action function functioncall tool toolcall tooluse step")
@@ -78,7 +78,9 @@ NUMBERED_ARGUMENT = re.compile(r"(?:arg|args|argument|param|parameter|object|obj
 
 CHANGE_WORDS = _names(
     "repeat repeats repetition repetitions times loop loops iteration iterations cycles skip skipped remove removed "
-    "omit omitted except exclude excluded reverse reversed order only replace replaced insert undo"
+    "omit omitted except exclude excluded reverse reversed order only replace replaced insert undo "
+    "step action actions setup cleanup prelude recovery then next last first before after end finally fallback "
+    "alternative instead"
 )
 """Words of a field next to the plan that change it, unless its value says no."""
 
