@@ -148,7 +148,11 @@ class _Answer:
         """Find the answer; where the text declines before it, say so."""
         cleaned = whole.loose.cleaned
         written = Written(whole.lines, self.resolver, whole.documents())
-        scope = answer_scope(whole.loose, lambda start, end: written.holds_step(cleaned.text, start, end))
+        scope = answer_scope(
+            whole.loose,
+            lambda start, end: written.holds_step(cleaned.text, start, end),
+            lambda text: whole.lines.read(text).kind == "prose",
+        )
         if scope is None:
             return None
         self.announced = scope.announced

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plansafe.llm.loose.wrapping import LooseText
+from plansafe.llm.structured.tree import Document, Format
 
 _MARKS = " \t#*_`>-\"'"
 _ANNOUNCED = re.compile(r"\bfinal[ _-]{1,2}(?:plan|answer|action sequence|sequence|solution)\b", re.IGNORECASE)
@@ -38,7 +39,9 @@ class Scope(NamedTuple):
     announced: bool = False
 
 
-def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Scope | None:
+def answer_scope(
+    loose: LooseText, holds_step: Callable[[int, int], bool], is_prose: Callable[[str], bool]
+) -> Scope | None:
     """The answer's place; ``None`` where it is the whole text. ``holds_step`` says it of a range of the cleaned text.
 
     Linear in the text.
@@ -54,9 +57,17 @@ def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Sc
         introduced = text[a:b].rstrip(_MARKS).endswith(":") and not holds_step(a, b)
         opening = text.rfind("\n", 0, max(holding[-1].start - 1, 0)) + 1
         return Scope(a if introduced else opening, holding[-1].end, announced is not None)
+    if announced and _in_transcript(loose, announced[0]) and is_prose(text[announced[1] :].strip()):
+        return None
     if announced:
         return Scope(announced[0], len(text), announced=True)
     return None
+
+
+def _in_transcript(loose: LooseText, position: int) -> bool:
+    """Whether a place is part of a transcript: its final answer tells of the steps before it."""
+    documents = [each for block in loose.blocks for each in block.elements if isinstance(each, Document)]
+    return any([each.format is Format.TRANSCRIPT and each.start <= position < each.end for each in documents])
 
 
 def _announcement(loose: LooseText) -> tuple[int, int] | None:

@@ -26,7 +26,8 @@ _WRAPPER = re.compile(
     re.IGNORECASE,
 )
 _XML = re.compile(
-    r"<(?:plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)>\s{0,200}"
+    r"<(?:plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)"
+    r"(?:\s[^<>]{0,200})?>\s{0,200}"
     r"<(?!/|(?:ol|ul|table|html|div|tool_call|br|p|li)\b)[a-z!]",
     re.IGNORECASE,
 )

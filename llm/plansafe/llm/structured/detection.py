@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from plansafe.grammar.diagnostics import Span
+from plansafe.llm.structured.html_text import HTML_TEXT, read_html
 from plansafe.llm.structured.html_text import OPENING as HTML_OPENING
-from plansafe.llm.structured.html_text import read_html
 from plansafe.llm.structured.json_text import read_json
 from plansafe.llm.structured.keys import ACTION_KEYS, NUMBER_KEYS, PLAN_KEYS, bare_key
 from plansafe.llm.structured.latex_text import OPENING as LATEX_OPENING
 from plansafe.llm.structured.latex_text import read_latex
 from plansafe.llm.structured.python_text import read_literal, read_program
 from plansafe.llm.structured.tables import is_csv_head, is_markdown_table, read_csv, read_markdown_table
-from plansafe.llm.structured.transcripts import opens_transcript, read_transcript
+from plansafe.llm.structured.transcripts import begins_with_failure, mentions_failure, opens_transcript, read_transcript
 from plansafe.llm.structured.tree import (
     Document,
     Format,
     Kind,
+    Mark,
     Node,
     NotThisFormat,
     breaks_off,
@@ -29,12 +30,22 @@ from plansafe.llm.structured.xml_text import OPENING as XML_OPENING
 from plansafe.llm.structured.xml_text import read_xml
 from plansafe.llm.structured.yaml_text import read_yaml
 
-_DATA = re.compile(r"[ \t]*(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(?=[\[{])")
+_DATA = re.compile(r"[ \t]*(?:\[TOOL_CALLS\][ \t]*)?(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(?=[\[{])")
 _LOOKS_LIKE_DATA = re.compile(r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"'{\[(\]]|$|[A-Za-z_][^\[\]\n]{0,200}[\](])")
 _SQUARE_STEP = re.compile(r"\[[ \t]*[A-Za-z][\w -]{0,60}\]")
 _SLASHES = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|(//[^\n]*)')
 _TOOL_CALL = re.compile(r"[ \t]*<tool_call>\s*")
 _END_OF_CALL = re.compile(r"\s*</tool_call>")
+_TOOL_RESULT = re.compile(r"\s*<tool_response>\s*(\S.{0,4000}?)\s*</tool_response>", re.DOTALL)
+_SUCCEEDED = re.compile(
+    r"ok(?:ay)?\.?\Z|success\.?\Z|done\.?\Z|\{\s*\"(?:success|ok)\"\s*:\s*true\s*\}\Z", re.IGNORECASE
+)
+_NEXT_CALL = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
+_OTHER_HTML = frozenset(("dl", "form", "select", "details"))
+_ANOTHER = re.compile(r"\b(?:or|alternative(?:ly)?|instead|option|undo|scratch|start(?:ing)? over)\b", re.IGNORECASE)
+_BLANK = re.compile(r"\s*")
+_YAML_COMMENTED = re.compile(r"[ \t]*#[ \t]*-[ \t]")
+_YAML_PLAIN = re.compile(r"[ \t]*(?:-[ \t]+[^\s:#&*!|>'\"%@`][^:\n]*|#[^\n]*)?\Z")
 _YAML_ITEM = re.compile(
     r"[ \t]*-[ ]+[\"']?([A-Za-z_][\w ]{0,30})[\"']?[ \t]*:[^\n]*\n[ \t]+[\"']?[A-Za-z_][\w ]{0,30}[\"']?[ \t]*:"
 )
@@ -213,6 +224,8 @@ class Detector:
     def _tool_calls(self, text: str, position: int) -> Document:
         """``<tool_call>{"name": .., "arguments": {..}}</tool_call>``, one after the other."""
         nodes: list[Node] = []
+        asides: list[Span] = []
+        turn = 0  # the first call that has no result yet
         start, end = position, position
         while match := _TOOL_CALL.match(text, end, self.end):
             try:
@@ -225,16 +238,49 @@ class Detector:
             if closing is None:
                 raise not_understood("this tool call is not closed", match.start(), match.end())
             end = closing.end()
-            blank = re.compile(r"\s*").match(text, end, self.end)
+            results = list(self._tool_results(text, end))
+            if results:
+                self._take_results(nodes, turn, results, asides)
+                turn, end = len(nodes), results[-1].end()
+            blank = _BLANK.match(text, end, self.end)
             if blank is not None and _TOOL_CALL.match(text, blank.end(), self.end):
                 end = blank.end()
-        return Document(Format.TOOL_CALLS, tuple(nodes), start, end)
+            elif results and (following := _NEXT_CALL.search(text, end, self.end)):
+                if word := _ANOTHER.search(text, end, following.start()):
+                    raise not_understood("calls of another plan may follow", *word.span(), "give the final plan alone")
+                asides.append(Span(end, following.start()))  # words between two turns
+                end = following.start()
+        return Document(Format.TOOL_CALLS, tuple(nodes), start, end, tuple(asides))
+
+    def _tool_results(self, text: str, position: int) -> Iterator[re.Match[str]]:
+        """The blocks of results that follow."""
+        while match := _TOOL_RESULT.match(text, position, self.end):
+            yield match
+            position = match.end()
+
+    def _take_results(self, nodes: list[Node], turn: int, results: list[re.Match[str]], asides: list[Span]) -> None:
+        """Mark the calls of a turn that failed. One result may be that of all calls, if it is no failure."""
+        failed = [begins_with_failure(result[1]) for result in results]
+        if any(failed) and len(results) != len(nodes) - turn:
+            message = "which of these calls failed cannot be told"
+            raise not_understood(message, results[0].start(), results[0].end())
+        for result, has_failed, number in zip(results, failed, range(turn, turn + len(results)), strict=True):
+            if has_failed:
+                nodes[number] = nodes[number]._replace(mark=Mark.FAILED)
+            if not has_failed and mentions_failure(result[1]):
+                raise not_understood("whether this call failed is not understood", *result.span(1))
+            if not _SUCCEEDED.match(result[1]):
+                asides.append(Span(*result.span(1)))
 
     def _may_be_xml(self, text: str, start: int) -> bool:
         match = XML_OPENING.match(text, start, self.end)
         if match is None:
             return False
         tag = match[1]
+        if tag is not None and tag.lower() in HTML_TEXT:
+            return False
+        if tag is not None and tag.lower() in _OTHER_HTML:
+            raise not_understood(f"the element `{tag}` of HTML is not read", start, start + 1)
         closed = tag is None or text.find(f"</{tag}>", match.end(), self.end) >= 0
         empty = tag is not None and text.find("/>", match.end(), self._line_end(text, start)) >= 0
         return (closed or empty) and self._attempt()
@@ -245,9 +291,16 @@ class Detector:
     def _may_be_yaml(self, text: str, position: int) -> bool:
         """A list of maps that name actions, or a key such as ``plan:`` above one."""
         key = _YAML_KEY.match(text, position, self.end)
+        if key is not None and bare_key(key[1]) in PLAN_KEYS and self._is_commented_list(text, key.end()):
+            return self._attempt()
         start = key.end() if key is not None and bare_key(key[1]) in PLAN_KEYS else position
         item = _YAML_ITEM.match(text, start, self.end)
         return item is not None and bare_key(item[1]) in ACTION_KEYS | NUMBER_KEYS and self._attempt()
+
+    def _is_commented_list(self, text: str, start: int) -> bool:
+        """Whether a list of texts follows, some of them commented out."""
+        lines = text[start : self._while(text, start, _YAML_LINE)].split("\n")
+        return any([_YAML_COMMENTED.match(line) for line in lines]) and all([_YAML_PLAIN.match(line) for line in lines])
 
     def _yaml(self, text: str, position: int) -> Document:
         return read_yaml(text, position, self.end if self.fenced else self._while(text, position, _YAML_LINE))

@@ -71,6 +71,9 @@ _ATTRIBUTES = frozenset(
     ]
 )
 _VOID = frozenset(("br", "hr", "input", "meta", "col", "link", "img"))
+HTML_TEXT = frozenset(
+    ("p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "b", "strong", "em", "i", "br", "hr", "blockquote")
+)
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -129,6 +132,7 @@ class _Item:
         self.start = start
         self.texts: list[str] = []
         self.struck = self.plain = False
+        self.ended = False  # what follows is on a line of its own, or in small print
         self.removed = removed
         self.box = Mark.NONE
 
@@ -145,6 +149,7 @@ class _Reader(HTMLParser):
         self.lists: list[list[Node]] = []
         self.rows: list[list[Cell]] = []
         self.tables = 0
+        self.struck_row = False
         self.item: _Item | None = None
         self.stop = start
         self.count = 0
@@ -170,7 +175,11 @@ class _Reader(HTMLParser):
             self._close_implied(tag)
             self.open.append(tag)
         inside = self.item is not None
+        if self.item is not None and tag in ("br", "small"):
+            self.item.ended = bool("".join(self.item.texts).strip())
         match tag:
+            case "ol" | "ul" | "table" if removed:
+                raise self._refused("a list or a table that is struck out")
             case "ol" | "ul" if not inside:
                 if "start" in known and known["start"] != "1":
                     raise self._refused("a list that does not begin with 1 is not understood")
@@ -179,18 +188,19 @@ class _Reader(HTMLParser):
                 self.tables += 1
             case "tr" if not inside:
                 self.rows.append([])
+                self.struck_row = removed
             case "li" | "td" | "th" if not inside:
                 if set(known) & {"colspan", "rowspan", "value"}:
                     raise self._refused("cells over several rows or columns, and numbers of items, are not understood")
                 if (tag == "li" and not self.lists) or (tag != "li" and not self.rows):
                     raise self._refused(f"`{tag}` outside of a list or a table")
-                self.item = _Item(self._place(), removed)
+                self.item = _Item(self._place(), removed or (tag != "li" and self.struck_row))
             case "input" if self.item is not None and known.get("type") == "checkbox":
                 self.item.box = Mark.TICKED if "checked" in known else Mark.UNTICKED
             case _ if tag in _STRUCK or tag in _INLINE:
                 if removed:
                     raise self._refused("text that is struck out by its style is not understood")
-            case _ if not inside and (tag in _ROWS or tag in _OUTER or tag in _HEADINGS):
+            case _ if not inside and not removed and (tag in _ROWS or tag in _OUTER or tag in _HEADINGS):
                 pass
             case _:
                 raise self._refused(f"the element `{tag}` is not understood here")
@@ -239,7 +249,10 @@ class _Reader(HTMLParser):
             if self.item is not None:
                 self.item.texts.append(" ")
             return
-        if self.item is not None:
+        if self.item is not None and self.item.ended:
+            begin = self._place()
+            self.asides.append(Span(begin, min(begin + len(data), self.end)))
+        elif self.item is not None:
             struck = bool(_STRUCK & set(self.open))
             self.item.struck |= struck
             self.item.plain |= not struck

@@ -10,11 +10,13 @@ from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.groups import Argument, argument, split_commas
 from plansafe.llm.loose.lines import Lines
 from plansafe.llm.loose.names import Refused, key, short
-from plansafe.llm.structured import keys
+from plansafe.llm.structured import columns, keys
 from plansafe.llm.structured.json_text import read_json
-from plansafe.llm.structured.keys import bare_key
+from plansafe.llm.structured.keys import bare_key, field_words
 from plansafe.llm.structured.marks import BOX, box_mark, is_struck
+from plansafe.llm.structured.transcripts import begins_with_failure, mentions_failure
 from plansafe.llm.structured.tree import Document, Kind, Mark, Node, NotThisFormat, Unreadable
+from plansafe.verifier.model.nodes import Action
 
 _MARKER = re.compile(r"[ \t]*(?:(?:step[ _-]?)?\d{1,4}[.):]|[-*\u2022])[ \t]+", re.IGNORECASE)
 _STEP_KEY = re.compile(r"(?:step|action)?[ _-]?(\d{1,4})\Z", re.IGNORECASE)
@@ -23,13 +25,24 @@ _ALONE = "give action and arguments alone"
 _MOST_WRAPPERS = 8
 _WRAPPER_FIELDS = frozenset(
     ("id", "object", "created", "model", "usage", "role", "finishreason", "systemfingerprint", "index", "type",
-     "version", "domain", "problem", "logprobs", "stopreason", "refusal", "annotations")
+     "version", "domain", "problem", "logprobs", "stopreason", "refusal", "annotations", "revision", "schema",
+     "schemaversion", "timestamp", "createdat")
 )  # fmt: skip
 _STEP_FIELDS = frozenset(("id", "callid", "toolcallid", "confidence", "uuid"))
 _COUNT_FIELDS = frozenset(("totalsteps", "numsteps", "stepcount", "length", "count", "numberofsteps", "planlength"))
-_PARTICIPANTS = keys.PLAN_KEYS | frozenset(("choices", "message", "content", "toolcalls"))
+_PARTICIPANTS = keys.PLAN_KEYS | frozenset(("choices", "message", "content", "toolcalls", "candidates", "parts"))
 _CONDITIONS = frozenset(("if", "condition", "conditions", "times", "while", "until", "else", "when", "unless"))
+_SEPARATOR = re.compile(r"[ \t]*(?:[;|/\u2192]|[-=]>)[ \t]*|[ \t]+(?:-[ \t]+)?")
+_LABELLED = re.compile(r"[:=(<]|\s-\s")
+_NOTHING = frozenset(("", "-", "\u2013", "\u2014", "n/a"))
 _TICKS = {"\u2705": "true", "\u2714": "true", "\u2713": "true", "x": "true", "[x]": "true", "[ ]": "false"}
+_RESULT = re.compile(
+    r"(?P<sign>[^\w\s(]{0,3})[ \t]*(?P<word>[a-z]+)(?P<rest>[ \t]*[:;,(\u2013\u2014-].*)?\Z", re.IGNORECASE | re.DOTALL
+)
+_GOOD, _BAD, _PASSED = "\u2705\u2714\u2713\ufe0f", "\u274c\u2717\u2718\ufe0f", "\u23ed\ufe0f"
+_FLAGS = keys.TRUE_WORDS | keys.FALSE_WORDS | {"x", "-", "\u2713", "\u2714", "\u2705", "\u274c"}
+_SUCCESS = re.compile(r"[ \t]*(?:ok(?:ay)?|success(?:ful(?:ly)?)?|done|true)[ \t.!]*\Z", re.IGNORECASE)
+_STRIDES = (1, 10, 100)
 _STEPS_DIFFER = "say which steps are to be done"
 
 
@@ -69,6 +82,8 @@ class Interpretation(NamedTuple):
     problems: tuple[Problem, ...]
     asides: tuple[Span, ...]
     removed: tuple[Span, ...]
+    unknown: tuple[tuple[str, Span], ...] = ()
+    """Fields next to the steps whose meaning is not known, with their keys."""
 
 
 class _Wrong(Exception):
@@ -92,6 +107,8 @@ class _Interpreter:
         self.asides: list[Span] = list(document.comments)
         self.steps: list[WrittenStep] = []
         self.problems: list[Problem] = []
+        self.drafts: list[Span] = []
+        self.unknown: list[tuple[str, Span]] = []
 
     def interpret(self) -> Interpretation:
         """Return the steps in order, marks applied."""
@@ -101,19 +118,26 @@ class _Interpreter:
             self.problems.append(wrong.problem)
         steps = [] if self.problems else self._ended(self.steps)
         steps = [] if self.problems else self._marked(steps)
-        removed = tuple([Span(step.start, step.end) for step in self.steps if step.mark is Mark.REMOVED])
+        left_out = (Mark.REMOVED, Mark.FAILED)
+        removed = tuple([Span(step.start, step.end) for step in self.steps if step.mark in left_out])
         found = tuple(steps) if not self.problems else tuple(self.steps)
-        return Interpretation(found, tuple(self.problems), tuple(self.asides), removed)
+        return Interpretation(
+            found, tuple(self.problems), tuple(self.asides), (*removed, *self.drafts), tuple(self.unknown)
+        )
 
     # -- marks --------------------------------------------------------------------------------------------------------
 
     def _marked(self, steps: list[WrittenStep]) -> list[WrittenStep]:
         """The steps that are to be done."""
         kept = [step for step in steps if step.mark is not Mark.REMOVED]
-        for step in kept:
-            if step.mark is Mark.FAILED:
+        for index, step in enumerate(kept):
+            if step.mark is not Mark.FAILED:
+                continue
+            if not self._is_retried(kept, index):
                 self._problem(SC.MORE_THAN_A_SEQUENCE, "a step is marked as failed", step, _STEPS_DIFFER)
                 return []
+            self.unknown.append(("", Span(step.start, step.end)))
+        kept = [step for step in kept if step.mark is not Mark.FAILED]
         ticked = [step for step in kept if step.mark is Mark.TICKED]
         if ticked and len(ticked) < len(kept):
             message = "some steps are marked as done or chosen, and others are not"
@@ -122,6 +146,13 @@ class _Interpreter:
         if steps and not kept:
             self._problem(SC.NO_PLAN, "all steps are marked as removed", steps[0])
         return kept
+
+    def _is_retried(self, steps: list[WrittenStep], index: int) -> bool:
+        """Whether the same step succeeds later, or did so directly before: then the one that failed was not done."""
+        failed = _content(steps[index])
+        before = [step for step in steps[:index] if step.mark is not Mark.FAILED][-1:]
+        others = [*before, *[step for step in steps[index + 1 :] if step.mark is not Mark.FAILED]]
+        return any([_content(step) == failed for step in others])
 
     def _ended(self, steps: list[WrittenStep]) -> list[WrittenStep]:
         """The steps before ``finish()`` or ``done()``, unless the task has such an action."""
@@ -152,6 +183,9 @@ class _Interpreter:
             self._listed(nodes)
             return
         node = nodes[0]
+        if node.kind is Kind.LIST and node.items and all([_role(item) for item in node.items]):
+            self._messages(node)
+            return
         for _ in range(_MOST_WRAPPERS):
             inner = self._inside(node)
             if inner is None:
@@ -169,7 +203,9 @@ class _Interpreter:
 
     def _inside(self, node: Node) -> Node | None:
         """The value of the one key that holds the plan; ``None`` if the value is the plan itself."""
-        if node.kind is not Kind.MAP or not node.items or any([bare_key(k) in keys.ACTION_KEYS for k in node.keys]):
+        if node.kind is not Kind.MAP or not node.items or self._is_of_actions(node):
+            return None
+        if any([bare_key(k) in keys.ACTION_KEYS and not self._is_title(k, v, node) for k, v in node.pairs]):
             return None
         holding = [
             (k, v)
@@ -177,6 +213,8 @@ class _Interpreter:
             if bare_key(k) in _PARTICIPANTS
             and (v.kind in (Kind.LIST, Kind.MAP) or (bare_key(k) in keys.PLAN_KEYS and "\n" in v.text.strip()))
         ]
+        if not holding and (final := self._final(node)) is not None:
+            return final
         if not holding or (len(holding) == 1 and self._is_labelled(node)):
             return None
         if len(holding) > 1:
@@ -185,9 +223,73 @@ class _Interpreter:
         for k, v in node.pairs:
             if v is not holding[0][1]:
                 self._beside_plan(k, v, holding[0][1])
-        if bare_key(holding[0][0]) == "choices" and len(holding[0][1].items) == 1:
+        if bare_key(holding[0][0]) in ("choices", "candidates") and len(holding[0][1].items) == 1:
             return holding[0][1].items[0]
         return holding[0][1]
+
+    def _is_title(self, name: str, value: Node, node: Node) -> bool:
+        """``{"name": "Make tea", "steps": [..]}``: a name that is no action, next to a list of steps."""
+        lists = [k for k, v in node.pairs if bare_key(k) in keys.STEP_LIST_KEYS and v.kind is Kind.LIST]
+        named = bare_key(name) == "name" and value.kind in (Kind.TEXT, Kind.WORD)
+        return bool(lists) and named and self.names.action(value.text) is None
+
+    def _final(self, node: Node) -> Node | None:
+        """The last of two versions: ``{"draft": {..}, "final": {..}}``."""
+        versions = [(k, v) for k, v in node.pairs if v.kind in (Kind.LIST, Kind.MAP)]
+        final = [v for k, v in versions if bare_key(k) in keys.FINAL_KEYS]
+        drafts = [v for k, v in versions if bare_key(k) in keys.DRAFT_KEYS]
+        if len(final) != 1 or len(final) + len(drafts) != len(versions):
+            return None
+        for k, v in node.pairs:
+            if v not in (final[0], *drafts):
+                if bare_key(k) not in keys.REMARK_KEYS | _WRAPPER_FIELDS:
+                    return None
+                self._beside_plan(k, v, final[0])
+        self.drafts += [Span(draft.start, draft.end) for draft in drafts]
+        return final[0]
+
+    def _messages(self, node: Node) -> None:
+        """A conversation with tool calls and their results."""
+        calls: dict[str, int] = {}
+        for message in node.items:
+            fields = {bare_key(k): v for k, v in message.pairs}
+            known = {"role", "content", "toolcalls", "toolcallid", "name", "refusal", "id", "annotations"}
+            role, content = _role(message), fields.get("content")
+            if len(fields) < len(message.keys) or not set(fields) <= known:
+                raise _Wrong(SC.NOT_UNDERSTOOD, "this message is not understood", message)
+            if role == "tool":
+                number = calls.get(fields["toolcallid"].text) if "toolcallid" in fields else None
+                if number is None or content is None or content.kind not in (Kind.TEXT, Kind.WORD):
+                    raise _Wrong(SC.NOT_UNDERSTOOD, "this result belongs to no call", message)
+                self._result(content, number)
+                continue
+            if role != "assistant" and self.steps:
+                raise _Wrong(SC.PLANS_DIFFER, "a message to the model stands between its calls", message)
+            if content is not None and role == "assistant":
+                self.remark(content)
+            made = fields.get("toolcalls")
+            if made is None or _is_empty(made):
+                continue
+            if role != "assistant" or made.kind is not Kind.LIST:
+                raise _Wrong(SC.NOT_UNDERSTOOD, "these calls are not understood", made)
+            for call in made.items:
+                count = len(self.steps)
+                self._step(call)
+                names = [v.text for k, v in call.pairs if bare_key(k) == "id"]
+                if len(self.steps) != count + 1 or (names and names[0] in calls):
+                    raise _Wrong(SC.NOT_UNDERSTOOD, "this call is not understood", call)
+                calls |= dict.fromkeys(names, count)
+        if not self.steps:
+            raise _Wrong(SC.NO_PLAN, "no message calls an action", node)
+
+    def _result(self, content: Node, number: int) -> None:
+        """What a call returned: a failure marks it, other words are a remark."""
+        if begins_with_failure(content.text):
+            self.steps[number] = self.steps[number]._replace(mark=Mark.FAILED)
+        elif mentions_failure(content.text):
+            raise _Wrong(SC.NOT_UNDERSTOOD, "whether this call failed is not understood", content, _STEPS_DIFFER)
+        if not _SUCCESS.match(content.text):
+            self.remark(content)
 
     def _is_labelled(self, node: Node) -> bool:
         return bool(node.keys) and all([_STEP_KEY.match(k) for k in node.keys])
@@ -200,9 +302,23 @@ class _Interpreter:
             self.remark(node)
         elif bare in _COUNT_FIELDS and node.text == str(len(plan.items)):
             pass
+        elif not _is_empty(node) and bare not in _WRAPPER_FIELDS and self._is_no_step(name, node):
+            self.unknown.append((name, Span(node.start, max(node.end, node.start + 1))))
         elif bare not in _WRAPPER_FIELDS and not _is_empty(node):
             message = f"`{short(name)}` beside the plan is not understood"
             raise _Wrong(SC.NOT_UNDERSTOOD, message, node, "give the plan alone")
+
+    def _is_no_step(self, name: str, node: Node) -> bool:
+        """Whether a field next to the plan whose meaning is not known holds no step: then it is a remark."""
+        scene = bare_key(name) in keys.SCENE_KEYS
+        if node.kind in (Kind.TEXT, Kind.WORD):
+            changes = bool(field_words(name) & keys.CHANGE_WORDS) and node.text.lower() not in keys.FALSE_WORDS
+            return (
+                bare_key(name) not in _CONDITIONS
+                and not changes
+                and (scene or self.lines.read(node.text).kind != "steps")
+            )
+        return scene and not any([bare_key(k) in keys.PLAN_KEYS for k in _all_keys(node)])
 
     def remark(self, node: Node) -> None:
         if not _is_empty(node):
@@ -235,18 +351,17 @@ class _Interpreter:
         return action is not None
 
     def _listed(self, nodes: tuple[Node, ...]) -> None:
-        expected: int | None = None
         first = len(self.steps)
         for node in nodes:
             self._step(node)
-        for step in self.steps[first:]:
-            if step.number is None:
-                continue
-            if (expected is None and step.number > 1) or (expected is not None and step.number != expected):
-                message = f"step {step.number} stands where step {1 if expected is None else expected} should"
-                self._problem(SC.NUMBERS_OUT_OF_ORDER, message, step, "number the steps from 1")
-                return
-            expected = step.number + 1
+        numbered = [step for step in self.steps[first:] if step.number is not None]
+        wrong = _out_of_order(numbered)
+        if wrong is not None and _out_of_order([step for step in numbered if step.mark is not Mark.REMOVED]) is None:
+            return  # the steps that are left out do not count
+        if wrong is not None:
+            step, expected = wrong
+            message = f"step {step.number} stands where step {expected} should"
+            self._problem(SC.NUMBERS_OUT_OF_ORDER, message, step, "number the steps from 1")
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -325,7 +440,26 @@ class _Interpreter:
         text = node.text.strip()
         if text.startswith("(") and text.endswith(")"):
             text = text[1:-1]
-        return tuple([argument(part) for part in split_commas(text) if part.strip()])
+        parts = [part.strip() for part in split_commas(text) if part.strip()]
+        if len(parts) == 1 and not self.names.has_object(parts[0]):
+            parts = self._separated(parts[0], node)
+        return tuple([argument(part) for part in parts])
+
+    def _separated(self, text: str, node: Node) -> list[str]:
+        """Arguments between spaces, semicolons, bars, slashes, arrows or hyphens: all of them are objects, or none."""
+        pieces = text.split("-") if "-" in text and " " not in text and ">" not in text else []
+        joined = len(pieces) > 1 and all([columns.objects_in(self.names, piece) for piece in pieces])
+        if joined or "<-" in text or "\u2190" in text:
+            raise _Wrong(SC.NOT_UNDERSTOOD, "what separates these arguments is not understood", node, _ALONE)
+        if not _SEPARATOR.search(text) or columns.objects_in(self.names, text):
+            return [text]
+        pieces = [piece for piece in _SEPARATOR.split(text) if piece]
+        known = [columns.objects_in(self.names, piece) for piece in pieces]
+        if all(known):
+            return pieces
+        if any(known) and not _LABELLED.search(text):
+            raise _Wrong(SC.NOT_UNDERSTOOD, "what separates these arguments is not understood", node, _ALONE)
+        return [text]
 
     def _map(self, node: Node) -> None:
         """A map that names an action, or one of steps by their numbers or actions."""
@@ -333,15 +467,21 @@ class _Interpreter:
         if pairs and all([_STEP_KEY.match(k) for k in node.keys]):
             self._by_number(node)
             return
+        if self._is_of_actions(node):
+            self.steps += [self._entry(k, v, node) for k, v in pairs]
+            return
         if pairs and not any([bare_key(k) in keys.ACTION_KEYS for k in node.keys]):
-            if all([self.names.action(k) is not None for k in node.keys]):
-                self.steps += [self._entry(k, v, node) for k, v in pairs]
-                return
             plans = [v for k, v in pairs if bare_key(k) in keys.PLAN_KEYS and v.kind is Kind.LIST]
             if len(plans) == 1:
                 self._phase(node, plans[0])
                 return
         self._record(node)
+
+    def _is_of_actions(self, node: Node) -> bool:
+        """Whether all keys of a map are actions of the task, and none of them says that its value is one."""
+        if not node.keys or not all([self.names.action(k) is not None for k in node.keys]):
+            return False
+        return not any([bare_key(k) in keys.ACTION_KEYS and _names_action(v) for k, v in node.pairs])
 
     def _phase(self, node: Node, plan: Node) -> None:
         """``{"phase": 1, "description": .., "actions": [..]}``: steps under a heading."""
@@ -384,10 +524,30 @@ class _Interpreter:
 
     def _record(self, node: Node) -> None:
         """``{"action": "grab", "args": ["mug"]}``."""
+        fields = self._flattened(node)
+        if {bare_key(k) for k, _ in fields} <= {"type", "text"} and self._is_part_of_text(fields):
+            return
+        named = [k for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
         record = _Record(self, node)
-        for k, v in self._flattened(node):
-            record.take(k, v)
+        for k, v in fields:
+            titled = bare_key(k) == "name" and len(named) > 1 and v.kind in (Kind.TEXT, Kind.WORD)
+            if titled and self.names.action(v.text) is None:
+                self.unknown.append((k, Span(v.start, max(v.end, v.start + 1))))
+            elif bare_key(k) == "type" and not named and self.names.action(v.text) is not None:
+                record.take("action", v)
+            else:
+                record.take(k, v)
         self.steps.append(record.step())
+
+    def _is_part_of_text(self, fields: list[tuple[str, Node]]) -> bool:
+        """``{"type": "text", "text": ".."}`` among calls: a remark, unless it holds a step."""
+        texts = [v for k, v in fields if bare_key(k) == "text" and v.kind is Kind.TEXT]
+        if len(texts) != 1 or [v.text for k, v in fields if bare_key(k) == "type"] != ["text"]:
+            return False
+        if self.lines.read(texts[0].text).kind == "steps":
+            return False
+        self.remark(texts[0])
+        return True
 
     def _flattened(self, node: Node) -> list[tuple[str, Node]]:
         """The fields of a record; those of ``{"function": {"name": .., "arguments": ..}}`` are its own."""
@@ -404,6 +564,40 @@ class _Interpreter:
         return pairs
 
 
+def _content(step: WrittenStep) -> tuple[str, ...]:
+    """What a step does, for a comparison with others."""
+    arguments = [f"{key(each.label or '')}={key(each.text)}" for each in step.arguments or ()]
+    return (" ".join(step.name.lower().split()), *arguments)
+
+
+def _out_of_order(steps: list[WrittenStep]) -> tuple[WrittenStep, int] | None:
+    """The first step whose number does not follow, and the number it should have. Numbers may go up in tens."""
+    numbers = [step.number or 0 for step in steps]
+    stride = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+    stride = stride if stride in _STRIDES else 1
+    expected = 0 if numbers[:1] == [0] else stride
+    for step, number in zip(steps, numbers, strict=True):
+        if number != expected:
+            return step, expected
+        expected += stride
+    return None
+
+
+def _role(node: Node) -> str:
+    """The role of a message; empty if a value is none."""
+    roles = [v.text for k, v in node.pairs if k == "role"] if node.kind is Kind.MAP else []
+    return roles[0] if roles and roles[0] in ("system", "developer", "user", "assistant", "tool") else ""
+
+
+def _names_action(node: Node) -> bool:
+    return node.kind is Kind.MAP and any([bare_key(k) in keys.ACTION_KEYS for k in node.keys])
+
+
+def _all_keys(node: Node) -> list[str]:
+    """The keys of a value and of all values in it."""
+    return [*node.keys, *[name for item in node.items for name in _all_keys(item)]]
+
+
 class _Record:
     """The fields of one step, taken one after the other."""
 
@@ -412,6 +606,7 @@ class _Record:
         self.name: Node | None = None
         self.arguments: tuple[Argument, ...] | None = None
         self.nested = False
+        self.complete = False  # each parameter has a field
         self.agent = ""
         self.number: int | None = None
         self.marks: set[Mark] = {node.mark} - {Mark.NONE}
@@ -450,11 +645,18 @@ class _Record:
             parameters = [key(v.name[1:]) for v in action.parameters]
         labelled: list[Argument] = []
         unplaced: list[Argument] = []
+        placed = self._by_columns(action, base, parameters)
+        given = [field for field, node in self.rest if key(field) in parameters and not _is_empty(node)]
+        self.complete = placed is not None or len(given) == len(parameters)
         if all([key(field) in parameters for _, field, _ in self.numbered]):
             self.rest += [(field, node) for _, field, node in self.numbered]
             self.numbered = []
         for field, node in self.rest:
             flat = node.kind in (Kind.TEXT, Kind.WORD)
+            if placed is not None and self._is_argument(field, node, parameters):
+                continue
+            if flat and _is_empty(node) and key(field) in parameters:
+                continue
             if flat and key(field) in parameters and self.arguments is None and base.arguments is None:
                 labelled.append(Argument(node.text, field))
             elif flat and bare_key(field) in keys.ARGUMENT_KEYS:
@@ -463,6 +665,8 @@ class _Record:
                 self._beside(field, node)
         arguments = self._all_arguments(base, labelled)
         refused = None
+        if placed is not None:
+            arguments = placed
         if unplaced:
             message = "which argument is which cannot be told from these fields"
             refused = Refused(SC.UNPLACED_ARGUMENT, message, "give the arguments as one list")
@@ -478,6 +682,31 @@ class _Record:
             nested=self.nested or base.nested,
             number=self.number,
         )
+
+    def _by_columns(
+        self, action: Action | Refused | None, base: WrittenStep, parameters: list[str]
+    ) -> tuple[Argument, ...] | None:
+        """The arguments, if they stand in fields whose names are no parameters; ``None`` if there are none."""
+        if action is None or isinstance(action, Refused) or base.arguments is not None or self.arguments is not None:
+            return None
+        if self.numbered:
+            return None
+        fields = [(k, v) for k, v in self.rest if not _is_empty(v) and self._is_argument(k, v, parameters)]
+        if all([key(k) in parameters for k, _ in fields]):
+            return None
+        written = [columns.Written(part, k) for k, v in fields for part in columns.objects_in(self.names, v.text)]
+        placed = columns.place(self.names, action, written)
+        if isinstance(placed, Refused):
+            raise _Wrong(placed.code, placed.message, self.node, placed.help)
+        return placed
+
+    def _is_argument(self, field: str, node: Node, parameters: list[str]) -> bool:
+        """Whether a field that is not known otherwise holds objects of the task."""
+        bare = bare_key(field)
+        known = keys.REMARK_KEYS | keys.NUMBER_KEYS | keys.STATUS_KEYS | keys.AGENT_KEYS | keys.ARGUMENT_KEYS
+        if node.kind not in (Kind.TEXT, Kind.WORD) or (bare in known and key(field) not in parameters):
+            return False
+        return bool(columns.objects_in(self.names, node.text))
 
     def _all_arguments(self, base: WrittenStep, labelled: list[Argument]) -> tuple[Argument, ...] | None:
         arguments = base.arguments if self.arguments is None else self.arguments
@@ -528,8 +757,13 @@ class _Record:
         flat = node.kind in (Kind.TEXT, Kind.WORD)
         word = _TICKS.get(node.text.strip().lower(), node.text.strip().lower()) if flat else ""
         marks = self._marks(bare, word) if flat else None
+        if flat and marks is None and bare in keys.STATUS_KEYS:
+            marks = self._explained(bare, node)
         if marks is not None:
             self.marks |= marks
+        elif bare == "error" and flat and not _is_empty(node):
+            self.marks |= {Mark.FAILED}
+            self.interpreter.remark(node)
         elif bare in keys.AGENT_KEYS and flat and not self.agent:
             self.agent = node.text
         elif bare in keys.NUMBER_KEYS and _digits(word):
@@ -537,12 +771,53 @@ class _Record:
                 self.number = int(_digits(word))
         elif bare in keys.REMARK_KEYS and flat and word.strip(".! ") in keys.REMOVED_WORDS:
             self.marks.add(Mark.REMOVED)
+        elif flat and bare in keys.STATUS_KEYS and mentions_failure(node.text):
+            raise _Wrong(SC.NOT_UNDERSTOOD, "whether this step failed is not understood", node, _STEPS_DIFFER)
         elif bare in keys.REMARK_KEYS | {"result", "outcome"} and (flat or (node.kind is Kind.LIST and node.is_flat)):
             self.interpreter.remark(node)
+        elif not _is_empty(node) and self._is_description(field, node, word):
+            self.interpreter.unknown.append((field, Span(node.start, max(node.end, node.start + 1))))
         elif not _is_harmless(bare, word, node):
             more = bare in keys.HARMLESS_WHEN_FALSE or bare in _CONDITIONS
             code = SC.MORE_THAN_A_SEQUENCE if more else SC.NOT_UNDERSTOOD
             raise _Wrong(code, f"`{short(field)}` in a step is not understood", node, _ALONE)
+
+    def _is_description(self, field: str, node: Node, word: str) -> bool:
+        """Whether a field that is not known only describes a step whose arguments stand elsewhere: then it is a remark.
+
+        A word that may decide whether a step is done, and a value that may be an argument or a step, are none.
+        """
+        flat = node.kind in (Kind.TEXT, Kind.WORD)
+        words = field_words(field)
+        if not flat or not words or words & keys.PLAN_LIKE_WORDS or word in _FLAGS or word.isdecimal():
+            return False
+        if bare_key(field) in keys.HARMLESS_WHEN_FALSE | _CONDITIONS:
+            return False
+        if self.interpreter.lines.read(node.text).kind == "steps":
+            return False
+        whole = self.complete or self.arguments is not None or (self.name is not None and self._is_whole(self.name))
+        return whole and (len(words) > 1 or len(word.split()) > 1)
+
+    def _is_whole(self, name: Node) -> bool:
+        """Whether the text of an action has all of its arguments."""
+        if name.kind in (Kind.LIST, Kind.CALL):
+            return True
+        return bool(re.search(r"[\s(]", name.text.strip())) and self.interpreter.lines.read(name.text).kind == "steps"
+
+    def _explained(self, bare: str, node: Node) -> set[Mark] | None:
+        """``❌ failed: already on``: a mark, and a remark on it."""
+        match = _RESULT.match(node.text.strip())
+        marks = self._marks(bare, match["word"].lower()) if match else None
+        if match is None or marks is None:
+            return None
+        word = match["word"].lower()
+        removed, failed = Mark.REMOVED in marks, Mark.FAILED in marks
+        allowed = _BAD if failed else _PASSED + _BAD if removed else _GOOD
+        if (match["sign"] and not set(match["sign"]) <= set(allowed)) or word in keys.TRUE_WORDS | keys.FALSE_WORDS:
+            return None
+        if match["rest"]:
+            self.interpreter.remark(node)
+        return marks
 
     def _marks(self, bare: str, word: str) -> set[Mark] | None:
         """What a field says about the step; ``None`` if it is no mark."""
@@ -553,8 +828,12 @@ class _Record:
             return set() if true else {Mark.REMOVED}
         if bare in keys.DONE_KEYS and (true or false):
             return {Mark.TICKED if true else Mark.UNTICKED}
+        if bare in keys.SUCCESS_KEYS and (true or word in keys.FALSE_WORDS):
+            return set() if true else {Mark.FAILED}
         if bare not in keys.STATUS_KEYS:
             return None
+        if word in keys.CHOSEN_WORDS:
+            return {Mark.TICKED}
         if word in keys.REMOVED_WORDS:
             return {Mark.REMOVED}
         if word in keys.FAILED_WORDS:
@@ -586,4 +865,4 @@ def _is_empty(node: Node) -> bool:
     """Whether a value says nothing."""
     if node.kind is Kind.WORD:
         return node.text in ("null", "None", "~", "")
-    return node.kind is not Kind.CALL and not node.items and not node.text.strip()
+    return node.kind is not Kind.CALL and not node.items and node.text.strip() in _NOTHING

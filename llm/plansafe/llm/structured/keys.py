@@ -10,22 +10,31 @@ def _names(words: str) -> frozenset[str]:
 
 
 ACTION_KEYS = _names(
-    "action name act command operator function tool skill verb primitive actionname toolname functionname pddlaction"
+    "action name act command operator function tool skill verb primitive actionname toolname functionname pddlaction "
+    "op operation operationname cmd call do functioncall toolcall aktion "
+    "acción azione handlung"
 )
 ARGUMENT_KEYS = _names(
-    "args arguments parameters params objects argument parameter object target input toolinput kwargs"
+    "args arguments parameters params objects argument parameter object target input toolinput kwargs with "
+    "argv operands actionargs actionarguments actionparameters functionargs inputs argumente argumentos argomenti"
 )
 AGENT_KEYS = _names("agent robot actor subject character char")
-NUMBER_KEYS = _names("step id index number no order stepnumber stepid stepno n i nr # step#")
+NUMBER_KEYS = _names("step id index number no order stepnumber stepid stepno n i nr # step# seq idx pos t")
 REMARK_KEYS = _names(
     "reason reasoning rationale explanation description comment comments note notes thought thoughts why purpose "
     "precondition preconditions effect effects expectedstate justification details summary goal task instruction "
-    "title query safetynotes meaning text content message"
+    "title query safetynotes meaning text content message remark remarks "
+    "error hint rule safety outcome risk expectedresult expectedoutcome expectedeffect"
 )
 PLAN_KEYS = _names(
     "plan steps actions actionsequence sequence finalplan plansteps actionplan solution answer output result response "
-    "pddlplan actionlist steplist executionplan toolcalls"
+    "pddlplan actionlist steplist executionplan toolcalls "
+    "tasks commands calls operations moves procedure workflow"
 )
+FINAL_KEYS = _names("final revised corrected finalversion revisedversion correctedversion finalanswer")
+DRAFT_KEYS = _names("draft original old firstdraft initialdraft firstversion oldversion rejected")
+"""Keys of two versions of a plan: the final one is the plan, the others are drafts."""
+STEP_LIST_KEYS = PLAN_KEYS - _names("solution answer output result response")
 CALL_KINDS = _names("action function functioncall tool toolcall tooluse step")
 """Values of ``type`` that only say that a step is one."""
 
@@ -34,13 +43,31 @@ REMOVED_KEYS = _names(
 )
 KEPT_KEYS = _names("enabled active include included keep selected")
 DONE_KEYS = _names("done completed complete checked executed finished ticked")
-STATUS_KEYS = _names("status state result outcome")
+SUCCESS_KEYS = _names("ok success succeeded successful")
+STATUS_KEYS = _names("status state result outcome review")
+SCENE_KEYS = _names(
+    "initialstate initstate init scene world environment objects goal goals goalstate finalstate rules constraints "
+    "assumptions warnings notes metadata meta"
+)
+"""Keys of what is not done, but is the case or is wanted. Their values may be lists and maps."""
+PLAN_LIKE_WORDS = _names(
+    "if when unless until while else or not instead alternative alternatives option options optional fallback "
+    "repeat times count loop probability chance replace replaces replaced replacement supersede supersedes "
+    "superseded remove removed delete deleted skip skipped cancel cancelled undo retry retries depends requires "
+    "after before parallel keep kept include included exclude excluded done tick ticked choose chosen select "
+    "selected vote approve approved reject rejected valid invalid status state review verdict decision final "
+    "version draft revision revised run execute executed perform needed required mandatory use used active "
+    "enabled disabled enable disable next then only except without never no either branch group variant choice "
+    "mode condition conditional order phase recovery cleanup setup prelude steps step plan plans actions action"
+)
+"""Words of a field's name that may decide which steps are done, how often or in which order."""
 HARMLESS_WHEN_FALSE = _names("optional conditional parallel concurrent simultaneous repeat loop async background")
 REMOVED_WORDS = _names(
-    "removed skipped skip cancelled canceled deleted dropped omitted retracted disabled rejected obsolete"
+    "removed skipped skip cancelled canceled deleted dropped omitted retracted disabled rejected obsolete superseded"
 )
 FAILED_WORDS = _names("failed failure fail error aborted impossible blocked")
 DONE_WORDS = _names("done completed complete finished success successful succeeded ok passed executed")
+CHOSEN_WORDS = _names("active kept keep included approved accepted confirmed")
 PENDING_WORDS = _names("pending todo planned open ready queued")
 TRUE_WORDS = _names("true yes on 1 y")
 FALSE_WORDS = _names("false no off 0 n none null")
@@ -49,7 +76,21 @@ END_WORDS = _names("finish finished done end stop terminate")
 
 NUMBERED_ARGUMENT = re.compile(r"(?:arg|args|argument|param|parameter|object|obj)(\d)\Z")
 
+CHANGE_WORDS = _names(
+    "repeat repeats repetition repetitions times loop loops iteration iterations cycles skip skipped remove removed "
+    "omit omitted except exclude excluded reverse reversed order only replace replaced insert undo "
+    "step action actions setup cleanup prelude recovery then next last first before after end finally fallback "
+    "alternative instead"
+)
+"""Words of a field next to the plan that change it, unless its value says no."""
+
 
 def bare_key(text: str) -> str:
     """Return a key in lower case without what only separates its words."""
-    return re.sub(r"[-_ *`?]", "", text.lower())
+    return re.sub(r"[-_ *`?.]", "", text.lower())
+
+
+def field_words(text: str) -> frozenset[str]:
+    """Return the words of a key, in lower case: also those of ``camelCase`` and ``snake_case``."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    return frozenset(re.findall(r"[^\W\d_]+", spaced.lower()))

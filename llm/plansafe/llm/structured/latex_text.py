@@ -23,8 +23,14 @@ _OPTIONS = re.compile(r"(?:\[[^\]\n]{0,200}\]|\{[^{}\n]{0,200}\})*")
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _ITEM = re.compile(r"\\item\b[ \t]*(?:\[([^\]\n]{0,40})\])?")
 _RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|centering)\b")
+_SPACING = re.compile(
+    r"\\(?:itemsep|parskip|parsep|topsep)[ \t]*=?[ \t]*-?[\d.]{1,8}[ \t]*(?:pt|em|ex|cm|mm)"
+    r"|\\setlength\{?\\\w{1,20}\}?\{[^{}\n]{1,40}\}|\\(?:tightlist|small|footnotesize|noitemsep|sffamily|ttfamily)\b"
+)
 _STRUCK = re.compile(r"\\(?:sout|st|cancel|xcancel)\{([^{}]{0,2000})\}")
-_STYLED = re.compile(r"\\(?:texttt|textbf|textit|emph|text|mathrm|textsc|textsf|underline)\{([^{}]{0,2000})\}")
+_STYLED = re.compile(
+    r"\\(?:texttt|textbf|textit|emph|textsc|textsf|text|mathrm|mathtt|mathit|mathsf|operatorname|mbox|underline)\{([^{}]{0,2000})\}"
+)
 _VERBATIM = re.compile(r"\\(?:verb|lstinline)([|!+@])([^\n]{0,400}?)\1")
 _ESCAPED = re.compile(r"\\([_#%&$\{\}])")
 _BOXES = {r"$\square$": Mark.UNTICKED, r"$\boxtimes$": Mark.FAILED, r"$\checkmark$": Mark.TICKED}
@@ -57,7 +63,7 @@ def read_latex(text: str, start: int, end: int) -> Document:
 
 def _list(body: str, offset: int, start: int) -> tuple[Node, ...]:
     items = list(_ITEM.finditer(body))
-    if not items or body[: items[0].start()].strip():
+    if not items or _SPACING.sub("", body[: items[0].start()]).strip():
         raise not_understood("a list without items, or with text before them", start, start + 1)
     nodes = []
     for item, following in zip(items, [*items[1:], None], strict=True):
@@ -96,6 +102,7 @@ def _cell(written: str, start: int, end: int) -> Cell:
     text = _VERBATIM.sub(lambda found: found[2], written)
     for _ in range(4):
         text = _STYLED.sub(lambda found: found[1], text)
+    text = re.sub(r"(?<!\\)\$", "", text)
     bare = text.strip()
     struck = _STRUCK.fullmatch(bare)
     text = _ESCAPED.sub(lambda found: found[1], struck[1] if struck else bare).replace("~", " ")

@@ -202,6 +202,13 @@ class _Values:
             items.append(self.value(argument, depth + 1))
             labels.append("")
         for keyword in node.keywords:
+            if keyword.arg is None and isinstance(keyword.value, ast.Dict):
+                for label, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                    if not isinstance(label, ast.Constant) or not isinstance(label.value, str) or not label.value:
+                        raise not_understood("`**` before arguments is not understood", start, end)
+                    items.append(self.value(value, depth + 1))
+                    labels.append(label.value)
+                continue
             if keyword.arg is None:
                 raise not_understood("`**` before arguments is not understood", start, end)
             items.append(self.value(keyword.value, depth + 1))

@@ -45,6 +45,7 @@ def read_document(document: Document, lines: Lines, text: str) -> ReadDocument:
     """Return the document's steps of the task, or what is wrong with them. ``text`` is what the document is part of."""
     interpretation = interpret(document, lines)
     asides, removed = _commented_out(interpretation, lines, text)
+    asides = (*asides, *[_with_key(name, span, text) for name, span in interpretation.unknown])
     steps: list[ResolvedStep] = []
     skipped = False
     for written in interpretation.steps:
@@ -54,6 +55,13 @@ def read_document(document: Document, lines: Lines, text: str) -> ReadDocument:
         asides = (*asides, *(_around(outcomes, written, text) if more else ()))
     problems = interpretation.problems
     return ReadDocument(document, tuple(steps), problems, asides, (*interpretation.removed, *removed), skipped)
+
+
+def _with_key(name: str, span: Span, text: str) -> Span:
+    """A field with its key, so that its value is not judged without it."""
+    begin = max(span.start - len(name) - 8, 0)
+    at = text.rfind(name, begin, span.start) if name else -1
+    return span if at < 0 else Span(at, span.end)
 
 
 def _around(outcomes: list[ResolvedStep], written: WrittenStep, text: str) -> list[Span]:

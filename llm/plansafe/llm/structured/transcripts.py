@@ -7,7 +7,7 @@ import re
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.names import Refused
-from plansafe.llm.structured.tree import Document, Format, Kind, Node, NotThisFormat, Unreadable, not_understood
+from plansafe.llm.structured.tree import Document, Format, Kind, Mark, Node, NotThisFormat, Unreadable, not_understood
 
 _LABEL = re.compile(
     r"[ \t>*]{0,8}(?:(?P<input>action[ _]input)|(?P<action>action|act)|(?P<thought>thought|think|reflection)"
@@ -17,11 +17,27 @@ _LABEL = re.compile(
 )
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;.:]))\(?(\d{1,3})[.):][ \t]+")
 _BRACKETED = re.compile(r"([A-Za-z][\w -]{0,60})\[([^\[\]]{0,400})\][ \t.]*\Z")
-_FAILED = re.compile(
-    r"\b(?:fail(?:s|ed|ure)?|error|cannot|can't|could not|couldn't|unable|invalid|denied|nothing happens|not possible|"
-    r"impossible|unsuccessful(?:ly)?|did not|didn't)\b",
+_BEGINS_FAILED = re.compile(
+    r"[ \t]*[\[(*]{0,3}(?:fail(?:ed(?! to)|ure)|error|unsuccessful|not (?:executed|possible))\b"
+    r"|[ \t\n]*\{[ \t\n]*\"(?:success|ok)\"[ \t\n]*:[ \t\n]*false\b",
     re.IGNORECASE,
 )
+_FAILED = re.compile(
+    r"\b(?:fail(?:s|ed|ure)?|error|cannot|can't|could not|couldn't|unable|invalid|denied|nothing happens|not possible|"
+    r"impossible|unsuccessful(?:ly)?|did not|didn't|does not|doesn't|rejected|refused|aborted|no effect|"
+    r"not (?:done|executed|carried out)|nothing (?:was done|happened))\b",
+    re.IGNORECASE,
+)
+
+
+def begins_with_failure(result: str) -> bool:
+    """Return whether the result of an action says first of all that it failed."""
+    return _BEGINS_FAILED.match(result) is not None
+
+
+def mentions_failure(result: str) -> bool:
+    """Return whether the result of an action may say that it failed."""
+    return _FAILED.search(result) is not None
 
 
 def opens_transcript(line: str) -> bool:
@@ -48,6 +64,7 @@ class _Transcript:
         self.asides: list[Span] = []
         self.turns = 0  # of the robot, each with steps
         self.number = 0  # of the last step with a number
+        self.observed = 0  # the number of steps when the last observation was made
 
     def read(self) -> Document:
         labels, position = [], self.start
@@ -91,7 +108,9 @@ class _Transcript:
             case "robot":
                 self._robot(start, stop)
             case "observation":
-                if found := _FAILED.search(text):
+                if self._has_failed(text):
+                    pass
+                elif found := _FAILED.search(text):
                     message = f"an observation says that a step failed: `{found.group()}`"
                     raise not_understood(message, start + found.start(), start + found.end(), "give the plan alone")
                 self._aside(start, stop)
@@ -99,6 +118,15 @@ class _Transcript:
                 pass  # the question
             case _:
                 self._aside(start, stop)
+
+    def _has_failed(self, observation: str) -> bool:
+        """Mark the last action as failed, if the observation begins with that. It is done only if it is tried again."""
+        if not self.nodes or self.observed == len(self.nodes) or not begins_with_failure(observation):
+            self.observed = len(self.nodes)
+            return False
+        self.observed = len(self.nodes)
+        self.nodes[-1] = self.nodes[-1]._replace(mark=Mark.FAILED)
+        return True
 
     def _aside(self, start: int, end: int) -> None:
         if end > start:
@@ -140,7 +168,7 @@ class _Transcript:
             arguments = Node(Kind.TEXT, written.strip().strip("\"'"), start, end)
         keys = ("action", "args") if written.strip() else ("action",)
         items = (name, arguments) if written.strip() else (name,)
-        self.nodes[-1] = Node(Kind.MAP, "", name.start, end, items, keys)
+        self.nodes[-1] = Node(Kind.MAP, "", name.start, end, items, keys, name.mark)
 
     def _robot(self, start: int, end: int) -> None:
         """``Robot: 1. find a cup, 2. pick it up, 3. done()``, on one line or several."""
