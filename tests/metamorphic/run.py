@@ -1,6 +1,6 @@
 """Rewrite random and shipped tasks so that they keep their meaning, and compare verdicts, findings and repair costs.
 
-usage: python tests/metamorphic/run.py [--count 20000] [--seed 1] [--repairs 0.02] [--shipped] [--only NAME ..]
+usage: python tests/metamorphic/run.py [--count 20000] [--seed 1] [--repairs 0.05] [--shipped] [--only NAME ..]
 
 A *case* is a task and a rewriting that changes its text. Prints every sort of difference with the smallest task that
 shows it, and how often each rewriting was applied. Exit code 0 if nothing differs, else 1.
@@ -29,7 +29,7 @@ SHOWN = 20
 def tasks(options: argparse.Namespace) -> Iterator[tuple[Task, int]]:
     """Tasks with the highest cost of repairs to look for; 0: none. A share of the random ones are of tests/repair."""
     if options.shipped:
-        yield from ((shipped_task(path), 0) for path in shipped_plans())
+        yield from ((shipped_task(path), 0) for path in shipped_plans()[options.first :])
         return
     number, repairs = options.first, 0
     while True:
@@ -61,7 +61,7 @@ def main() -> int:
                 sorts[sort] += 1
                 if sorts[sort] == 1 and len(sorts) <= options.show:
                     print(reproduction(task, rewriting, options.seed, problem, most_cost), flush=True)
-        if not options.shipped and sum(applied.values()) >= options.count:
+        if sum(applied.values()) >= options.count:
             break
     for name, count in applied.items():
         wrong = sum(n for (rewriting, _), n in sorts.items() if rewriting == name)
@@ -74,7 +74,7 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """Options of the command line."""
     parser = argparse.ArgumentParser(description="Compare tasks with rewritings that keep their meaning.")
-    parser.add_argument("--count", type=int, default=20_000, help="cases of random tasks (default 20000)")
+    parser.add_argument("--count", type=int, default=20_000, help="end after so many cases (default 20000)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--repairs", type=float, default=0.05, help="share of tasks whose repairs are compared")
