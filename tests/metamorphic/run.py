@@ -23,7 +23,7 @@ from rewriting_cases import examine, reproduction, signature
 from rewritings import REWRITINGS
 from verdicts import Judge
 
-SHOWN = 20
+MOST_SHOWN = 20
 
 
 def tasks(options: argparse.Namespace) -> Iterator[tuple[Task, int]]:
@@ -46,11 +46,11 @@ def main() -> int:
     chosen = [rewriting for rewriting in REWRITINGS if rewriting.name in options.only or not options.only]
     applied: Counter[str] = Counter({rewriting.name: 0 for rewriting in chosen})
     sorts: Counter[tuple[str, str]] = Counter()
-    differ = with_costs = seen = 0
+    differ = with_costs = task_count = 0
     started = time.monotonic()
     for task, most_cost in tasks(options):
         judge = Judge(task)
-        seen += 1
+        task_count += 1
         for rewriting in chosen:
             outcome = examine(task, rewriting, options.seed, most_cost, judge)
             applied[rewriting.name] += outcome.applied
@@ -66,7 +66,9 @@ def main() -> int:
     for name, count in applied.items():
         wrong = sum(n for (rewriting, _), n in sorts.items() if rewriting == name)
         print(f"{name:32} {count:7}" + (f"   {wrong} differences" if wrong else ""))
-    print(f"{seen} tasks, {sum(applied.values())} cases, {with_costs} of them with costs of repairs; {differ} differ")
+    print(
+        f"{task_count} tasks, {sum(applied.values())} cases, {with_costs} of them with costs of repairs; {differ} differ"
+    )
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if differ else 0
 
@@ -80,7 +82,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repairs", type=float, default=0.05, help="share of tasks whose repairs are compared")
     parser.add_argument("--shipped", action="store_true", help="rewrite the shipped examples instead of random tasks")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="use only these rewritings")
-    parser.add_argument("--show", type=int, default=SHOWN, help="sorts of differences to reduce and print")
+    parser.add_argument("--show", type=int, default=MOST_SHOWN, help="sorts of differences to reduce and print")
     return parser.parse_args()
 
 

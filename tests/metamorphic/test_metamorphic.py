@@ -67,8 +67,8 @@ def test_a_lost_finding_is_found() -> None:
     judge = Judge(task)
     (report, *_) = [report for report in judge.reports if any(finding.rule for finding in report.findings)]
     fewer = report._replace(findings=tuple(finding for finding in report.findings if not finding.rule))
-    found = differences(report, fewer, Names(), EVERYTHING, judge.facts, judge.facts.occurring)
-    assert any(line.startswith("finding lost") for line in found)
+    lines = differences(report, fewer, Names(), EVERYTHING, judge.facts, judge.facts.occurring)
+    assert any(line.startswith("finding lost") for line in lines)
 
 
 @pytest.mark.parametrize("action", ["or", "exists", "when"])
