@@ -66,9 +66,8 @@ def main() -> int:
     for name, count in applied.items():
         wrong = sum(n for (rewriting, _), n in sorts.items() if rewriting == name)
         print(f"{name:32} {count:7}" + (f"   {wrong} differences" if wrong else ""))
-    print(
-        f"{task_count} tasks, {sum(applied.values())} cases, {with_costs} of them with costs of repairs; {differ} differ"
-    )
+    cases = sum(applied.values())
+    print(f"{task_count} tasks, {cases} cases, {with_costs} of them with costs of repairs; {differ} differ")
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if differ else 0
 
@@ -76,7 +75,7 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """Options of the command line."""
     parser = argparse.ArgumentParser(description="Compare tasks with rewritings that keep their meaning.")
-    parser.add_argument("--count", type=int, default=20_000, help="end after so many cases (default 20000)")
+    parser.add_argument("--count", type=int, default=20_000, help="number of cases (default 20000)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--repairs", type=float, default=0.05, help="share of tasks whose repairs are compared")

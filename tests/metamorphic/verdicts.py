@@ -29,7 +29,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 class Invariants(NamedTuple):
     """The parts of a report that a rewriting does not change, besides the verdict and the steps that fail.
 
-    ``bindings``: the objects that findings name; if false, only those of the rule's declared parameters. ``steps``: step
+    ``bindings``: the objects that findings name; if false, those of the rule's declared parameters. ``steps``: step
     and blame of occurrences. ``trace_steps``: step and blame of findings about the whole trace, which docs/language.md
     defines "as far as the engine can tell". ``kinds``: the finding's class. ``instances``: their number for each rule.
     ``undecided``: the rules that are undecided; section 4 allows a rule with temporal operators to be. ``failures``: if
