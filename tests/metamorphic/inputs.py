@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 from case import plan_text
 from generate import STREAMS, case
-from metamorphic_task import List, Task, read_trees
+from metamorphic_task import List, Task, Tree, read_trees, words_of
 from repair_random import task as repair_task
 
 from plansafe.app.checking import Result, Settings
@@ -16,6 +14,7 @@ from plansafe.app.service import Session
 from plansafe.verifier.execution.compiled import CompiledTask
 
 ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "examples" / "virtualhome" / "warm-milk.txt"
 RULES = 8
 PLANS = 3
 
@@ -49,35 +48,36 @@ def repairable_task(seed: int, number: int) -> tuple[Task, int]:
 
 
 def expanded_specification(compiled: CompiledTask) -> tuple[List, ...]:
-    """The rules, open predicates and invariants of a compiled task as one specification without macros."""
+    """The rules, open predicates and invariants of a compiled task as one specification without macros.
+
+    Rules with words that a mapping does not bind (expansion marks these by ``~``) are left out.
+    """
     expanded = compiled.expanded
-    sections = [_frozen(rule.node) for rule in (*expanded.invariants, *expanded.rules)]
-    opened = [(":open", *[_frozen(opening.typed) for opening in expanded.openings])] if expanded.openings else []
+    trees = [_plain(rule.node) for rule in (*expanded.invariants, *expanded.rules)]
+    sections = [tree for tree in trees if not any(word.startswith("~") for word in words_of(tree))]
+    opened = [(":open", *[_plain(opening.typed) for opening in expanded.openings])] if expanded.openings else []
     return (("define", ("safety", "expanded"), *opened, *sections),) if sections else ()
 
 
-def _frozen(node: object) -> object:
-    return node if isinstance(node, str) else tuple(_frozen(part) for part in node)  # type: ignore[attr-defined]
+def _plain(node: object) -> Tree:
+    """A node as a tree. Variables that expansion has made distinct by ``~`` get names that a file may have."""
+    if isinstance(node, str):
+        return node.replace("~", "-") if node.startswith("?") else node
+    return tuple(_plain(part) for part in node)  # type: ignore[attr-defined]
 
 
 def shipped_plans() -> list[Path]:
     """The plans of the examples, and those that break and keep the rules of the household."""
-    return [*sorted((ROOT / "examples").rglob("*.plan")), *sorted((ROOT / "tests/content/rules").rglob("*.plan"))]
+    examples = [*sorted((ROOT / "examples").rglob("*.plan")), SCRIPT]
+    return [*examples, *sorted((ROOT / "tests" / "content" / "rules").rglob("*.plan"))]
 
 
 def shipped_task(path: Path) -> Task:
     """A shipped plan with its domain and problem, and its rules in one specification, expanded."""
-    prepared = Session(Settings()).prepare(str(path))
+    scene = Settings(world="virtualhome", scene=str(SCRIPT.with_name("home.json")))
+    prepared = Session(scene if path == SCRIPT else Settings()).prepare(str(path))
     assert not isinstance(prepared, Result), path
     compiled = prepared.checker.compiled
     domain, problem = compiled.domain.text, compiled.problem.text
     task = parsed(path.relative_to(ROOT).as_posix(), domain, problem, [], [prepared.plan.text])
     return task._replace(specs=expanded_specification(compiled))
-
-
-def random_tasks(seed: int, random: Random) -> Iterator[Task]:
-    """Random tasks, for ever."""
-    number = 0
-    while True:
-        yield random_task(seed, number)
-        number += 1

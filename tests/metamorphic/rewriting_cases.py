@@ -44,7 +44,7 @@ def examine(task: Task, rewriting: Rewriting, seed: int, most_cost: int = 0, jud
         facts = judge.facts._replace(cautious=judge.facts.cautious | cautious)
         out = []
         for number, (ours, theirs) in enumerate(zip(judge.reports, rewritten_judge.reports, strict=True)):
-            lines = differences(ours, theirs, names, rewriting.kept, facts, occurring)
+            lines = differences(ours, theirs, names, rewriting.invariants, facts, occurring)
             out += [f"plan {number}: {line}" for line in lines]
         if most_cost and not out and not rewritten.task.is_timed():  # plans with times are not repaired
             costs = judge.repair_costs(most_cost), rewritten_judge.repair_costs(most_cost)

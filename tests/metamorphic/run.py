@@ -1,6 +1,6 @@
 """Rewrite random and shipped tasks so that they keep their meaning, and compare verdicts, findings and repair costs.
 
-usage: python tests/metamorphic/run.py [--count 20000] [--seed 1] [--repairs 0.02] [--shipped] [--only NAME ..]
+usage: python tests/metamorphic/run.py [--count 20000] [--seed 1] [--repairs 0.05] [--shipped] [--only NAME ..]
 
 A *case* is a task and a rewriting that changes its text. Prints every sort of difference with the smallest task that
 shows it, and how often each rewriting was applied. Exit code 0 if nothing differs, else 1.
@@ -23,13 +23,13 @@ from rewriting_cases import examine, reproduction, signature
 from rewritings import REWRITINGS
 from verdicts import Judge
 
-SHOWN = 20
+MOST_SHOWN = 20
 
 
 def tasks(options: argparse.Namespace) -> Iterator[tuple[Task, int]]:
     """Tasks with the highest cost of repairs to look for; 0: none. A share of the random ones are of tests/repair."""
     if options.shipped:
-        yield from ((shipped_task(path), 0) for path in shipped_plans())
+        yield from ((shipped_task(path), 0) for path in shipped_plans()[options.first :])
         return
     number, repairs = options.first, 0
     while True:
@@ -46,11 +46,11 @@ def main() -> int:
     chosen = [rewriting for rewriting in REWRITINGS if rewriting.name in options.only or not options.only]
     applied: Counter[str] = Counter({rewriting.name: 0 for rewriting in chosen})
     sorts: Counter[tuple[str, str]] = Counter()
-    differ = with_costs = seen = 0
+    differ = with_costs = task_count = 0
     started = time.monotonic()
     for task, most_cost in tasks(options):
         judge = Judge(task)
-        seen += 1
+        task_count += 1
         for rewriting in chosen:
             outcome = examine(task, rewriting, options.seed, most_cost, judge)
             applied[rewriting.name] += outcome.applied
@@ -61,12 +61,13 @@ def main() -> int:
                 sorts[sort] += 1
                 if sorts[sort] == 1 and len(sorts) <= options.show:
                     print(reproduction(task, rewriting, options.seed, problem, most_cost), flush=True)
-        if not options.shipped and sum(applied.values()) >= options.count:
+        if sum(applied.values()) >= options.count:
             break
     for name, count in applied.items():
         wrong = sum(n for (rewriting, _), n in sorts.items() if rewriting == name)
         print(f"{name:32} {count:7}" + (f"   {wrong} differences" if wrong else ""))
-    print(f"{seen} tasks, {sum(applied.values())} cases, {with_costs} of them with costs of repairs; {differ} differ")
+    cases = sum(applied.values())
+    print(f"{task_count} tasks, {cases} cases, {with_costs} of them with costs of repairs; {differ} differ")
     print(f"{time.monotonic() - started:.0f} s")
     return 1 if differ else 0
 
@@ -74,13 +75,13 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """Options of the command line."""
     parser = argparse.ArgumentParser(description="Compare tasks with rewritings that keep their meaning.")
-    parser.add_argument("--count", type=int, default=20_000, help="cases of random tasks (default 20000)")
+    parser.add_argument("--count", type=int, default=20_000, help="number of cases (default 20000)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--repairs", type=float, default=0.05, help="share of tasks whose repairs are compared")
     parser.add_argument("--shipped", action="store_true", help="rewrite the shipped examples instead of random tasks")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="use only these rewritings")
-    parser.add_argument("--show", type=int, default=SHOWN, help="sorts of differences to reduce and print")
+    parser.add_argument("--show", type=int, default=MOST_SHOWN, help="sorts of differences to reduce and print")
     return parser.parse_args()
 
 

@@ -12,11 +12,11 @@ def typed_pairs(words: List) -> list[tuple[str, Tree]]:
     """The (name, type) pairs of a typed list; the type of an untyped name is ``object``."""
     out: list[tuple[str, Tree]] = []
     names: list[str] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word == "-":
-            kind = rest.pop(0)
+            kind = remaining.pop(0)
             out += [(name, kind) for name in names]
             names = []
         else:
@@ -48,24 +48,24 @@ class Symbols(NamedTuple):
 
     def supertypes(self, kind: str) -> set[str]:
         """A type and all types above it."""
-        found, queue = {"object"}, [kind]
+        reached, queue = {"object"}, [kind]
         while queue:
             name = queue.pop()
-            if name not in found or name == kind:
-                found.add(name)
-                queue += [parent for parent in self.parents.get(name, ()) if parent not in found]
-        return found
+            if name not in reached or name == kind:
+                reached.add(name)
+                queue += [parent for parent in self.parents.get(name, ()) if parent not in reached]
+        return reached
 
     def objects_of(self, kind: Tree) -> list[str]:
         """The objects that a variable of this type ranges over."""
-        wanted = set(alternatives(kind))
-        return [name for name, own in self.objects.items() if any(self.supertypes(t) & wanted for t in own)]
+        accepted = set(alternatives(kind))
+        return [name for name, types in self.objects.items() if any(self.supertypes(t) & accepted for t in types)]
 
-    def is_related(self, one: Tree, other: Tree) -> bool:
-        """True if a variable of type ``one`` fits a parameter of type ``other``."""
+    def is_related(self, kind: Tree, accepted_kind: Tree) -> bool:
+        """True if a variable of type ``kind`` fits a parameter of type ``accepted_kind``."""
         return all(
-            any(b in self.supertypes(a) or a in self.supertypes(b) for b in alternatives(other))
-            for a in alternatives(one)
+            any(b in self.supertypes(a) or a in self.supertypes(b) for b in alternatives(accepted_kind))
+            for a in alternatives(kind)
         )
 
     def fits(self, term: str, kind: Tree, variables: dict[str, Tree]) -> bool:
@@ -84,8 +84,8 @@ class Symbols(NamedTuple):
             return self.is_well_typed(tree[2], {**variables, **dict(typed_pairs(tree[1]))})
         terms = tree[1:]
         if all(isinstance(term, str) for term in terms):
-            for known in (self.predicates, self.functions, self.actions):
-                kinds = known.get(str(tree[0]))
+            for declared in (self.predicates, self.functions, self.actions):
+                kinds = declared.get(str(tree[0]))
                 if kinds is not None and len(kinds) == len(terms):
                     return all(self.fits(str(t), k, variables) for t, k in zip(terms, kinds, strict=True))
         return all(self.is_well_typed(part, variables) for part in tree)

@@ -16,7 +16,7 @@ ARITHMETIC = ("+", "-", "*", "/")
 ACTION_MODES = ("action", "action-end", "action-during")
 PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")
 FUTURE = ("next", "weak-next", "until", "release", "always", "sometime", "sometime-after")
-WHOLE = ("at", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
+TRACE = ("at", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
 OPERATORS = {
     **dict.fromkeys(("yesterday", "weak-yesterday", "once", "historically", "next", "weak-next"), 1),
     **dict.fromkeys(("always", "sometime", "at-most-once"), 1),
@@ -157,9 +157,9 @@ class Traversal:
                 return (part[0], *heads)
             case ":derived":
                 inner = scope.inside(typed_pairs(part[1][1:]))
-                return (part[0], self._head(part[1], self.predicate_name), self._whole(part[2], inner))
+                return (part[0], self._head(part[1], self.predicate_name), self._whole_formula(part[2], inner))
             case ":constraints":
-                return (part[0], *[self._whole(tree, Scope("constraint", "constraint")) for tree in part[1:]])
+                return (part[0], *[self._whole_formula(tree, Scope("constraint", "constraint")) for tree in part[1:]])
             case ":action" | ":durative-action":
                 return self._action(part)
         return part
@@ -172,9 +172,9 @@ class Traversal:
             case ":init":
                 return (part[0], *[self._initial(entry) for entry in part[1:]])
             case ":goal":
-                return (part[0], *[self._whole(tree, scope) for tree in part[1:]])
+                return (part[0], *[self._whole_formula(tree, scope) for tree in part[1:]])
             case ":constraints":
-                return (part[0], *[self._whole(tree, Scope("constraint", "constraint")) for tree in part[1:]])
+                return (part[0], *[self._whole_formula(tree, Scope("constraint", "constraint")) for tree in part[1:]])
             case ":metric":
                 return (*part[:2], self._measure(part[2]))
         return part
@@ -182,8 +182,8 @@ class Traversal:
     def _measure(self, tree: Tree) -> Tree:
         if isinstance(tree, tuple) and tree[0] in ARITHMETIC:
             return (tree[0], *[self._measure(part) for part in tree[1:]])
-        known = tree[0] if isinstance(tree, tuple) else tree
-        return tree if known in ("is-violated", "total-time") else self._expression(tree)
+        name = tree[0] if isinstance(tree, tuple) else tree
+        return tree if name in ("is-violated", "total-time") else self._expression(tree)
 
     def _initial(self, entry: List) -> Tree:
         if is_timed_literal(entry):
@@ -204,7 +204,7 @@ class Traversal:
                 case ":parameters":
                     value = self._typed(value, self.variable_name)
                 case ":precondition":
-                    value = self._whole(value, scope)
+                    value = self._whole_formula(value, scope)
                 case ":condition" | ":duration":
                     value = self._timed_condition(value, scope)
                 case ":effect":
@@ -221,10 +221,10 @@ class Traversal:
         if is_phased(tree):
             if "?duration" in str(tree[2][:2]):
                 return (*tree[:2], self._timed_condition(tree[2], scope))
-            return (*tree[:2], self._whole(tree[2], scope))
+            return (*tree[:2], self._whole_formula(tree[2], scope))
         if tree and tree[0] in COMPARISONS:
             return (tree[0], *[self._expression(part) for part in tree[1:]])
-        return self._whole(tree, scope) if tree else tree
+        return self._whole_formula(tree, scope) if tree else tree
 
     def _effect(self, tree: List, scope: Scope) -> Tree:
         if not tree:
@@ -248,10 +248,10 @@ class Traversal:
 
     def _guard(self, tree: List, scope: Scope) -> Tree:
         if is_phased(tree):
-            return (*tree[:2], self._whole(tree[2], scope))
+            return (*tree[:2], self._whole_formula(tree[2], scope))
         if tree and tree[0] == "and" and any(is_phased(part) for part in tree[1:]):
             return (tree[0], *[self._guard(part, scope) for part in tree[1:]])
-        return self._whole(tree, scope)
+        return self._whole_formula(tree, scope)
 
     def _rule(self, part: List) -> List:
         if part[0] == ":open":
@@ -269,7 +269,7 @@ class Traversal:
                 value = self._steps(value)
             elif name in FORMULA_FIELDS:
                 level = {":formula": "trajectory", ":holds": "state"}.get(name, "past")
-                value = self._whole(value, scope._replace(level=level))
+                value = self._whole_formula(value, scope._replace(level=level))
             elif name in (":exactly-one", ":at-most-one"):
                 value = tuple(self._atom(atom) for atom in value)
             elif isinstance(value, str) and value.startswith('"'):
@@ -299,7 +299,7 @@ class Traversal:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def _whole(self, tree: Tree, scope: Scope) -> Tree:
+    def _whole_formula(self, tree: Tree, scope: Scope) -> Tree:
         return self._formula(self.root(tree, scope), scope)
 
     def _formula(self, tree: List, scope: Scope) -> Tree:

@@ -1,4 +1,4 @@
-"""What is compared about a task and its rewriting: reports up to renaming, and the cost of repairs."""
+"""Verdicts on a task and its rewriting, compared up to renaming, and costs of repairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from metamorphic_task import Task, field, words_of
 from symbols import symbols_of, typed_pairs
-from traversal import ACTION_MODES, FUTURE, OPERATORS, STEP_FIELDS, WHOLE, steps_of
+from traversal import ACTION_MODES, FUTURE, OPERATORS, STEP_FIELDS, TRACE, steps_of
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -26,27 +26,27 @@ Binding = tuple[tuple[str, str], ...]
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Kept(NamedTuple):
-    """What a rewriting keeps of the findings; it always keeps the verdict, and which steps fail in which reading.
+class Invariants(NamedTuple):
+    """The parts of a report that a rewriting does not change, besides the verdict and the steps that fail.
 
-    ``bindings``: they name the same objects, else only those of the parameters that the rule declares. ``steps``:
-    findings of occurrences have the same steps and blame, ``whole``: those about the whole trace also (docs/language.md
-    says "as far as the engine can tell"). ``kinds``: the finding's class. ``instances``: their number for each rule.
-    ``undecided``: a rule that meets an undefined number is undecided in both (docs/language.md, section 4, allows a
-    rule with temporal operators to be). ``failures``: cases with failed steps are kept, else they are left out.
+    ``bindings``: the objects that findings name; if false, those of the rule's declared parameters. ``steps``: step
+    and blame of occurrences. ``trace_steps``: step and blame of findings about the whole trace, which docs/language.md
+    defines "as far as the engine can tell". ``kinds``: the finding's class. ``instances``: their number for each rule.
+    ``undecided``: the rules that are undecided; section 4 allows a rule with temporal operators to be. ``failures``: if
+    false, plans with failed steps are not compared.
     """
 
     bindings: bool = True
     steps: bool = True
-    whole: bool = True
+    trace_steps: bool = True
     kinds: bool = True
     instances: bool = True
     undecided: bool = True
     failures: bool = True
 
 
-EVERYTHING = Kept()
-EQUIVALENT_FORMULAS = Kept(whole=False, undecided=False)
+EVERYTHING = Invariants()
+EQUIVALENT_FORMULAS = Invariants(trace_steps=False, undecided=False)
 
 
 class Names(NamedTuple):
@@ -118,7 +118,7 @@ def has_future(tree: object) -> bool:
     """True if a formula has an operator that is not a past one."""
     if not isinstance(tree, tuple) or not tree:
         return False
-    future = tree[0] in (*FUTURE, *WHOLE) and any(isinstance(part, tuple) for part in tree[1:])
+    future = tree[0] in (*FUTURE, *TRACE) and any(isinstance(part, tuple) for part in tree[1:])
     return future or any(has_future(part) for part in tree)
 
 
@@ -202,55 +202,55 @@ def united(findings: list[Finding]) -> Iterator[Finding]:
 
 
 def differences(
-    ours: Report, theirs: Report, names: Names, kept: Kept, facts: RuleFacts, occurring: frozenset[str]
+    ours: Report, theirs: Report, names: Names, invariants: Invariants, facts: RuleFacts, occurring: frozenset[str]
 ) -> list[str]:
     """Where the reports on a plan and on its rewriting disagree. ``occurring`` are those of the rewritten rules."""
-    one, other = translated(ours, Names()), translated(theirs, names)
-    if one.failures and not kept.failures:
+    original, rewritten = translated(ours, Names()), translated(theirs, names)
+    if original.failures and not invariants.failures:
         return []
-    excused = (one.undecided | other.undecided) & facts.cautious if not kept.undecided else frozenset()
+    excused = (original.undecided | rewritten.undecided) & facts.cautious if not invariants.undecided else frozenset()
     both = facts.occurring & occurring
     out = []
-    if not excused or "UNKNOWN" not in (one.headline, other.headline):
-        out += _unlike("headline", _headline(one, kept), _headline(other, kept))
-    out += _unlike("executable, goal", one.worlds[:2], other.worlds[:2])
+    if not excused or "UNKNOWN" not in (original.headline, rewritten.headline):
+        out += _unlike("headline", _headline(original, invariants), _headline(rewritten, invariants))
+    out += _unlike("executable, goal", original.worlds[:2], rewritten.worlds[:2])
     if not excused:
-        if kept.instances or "not checked" not in (one.worlds[2], other.worlds[2]):
-            out += _unlike("safe", one.worlds[2], other.worlds[2])
-        out += _unlike("preferences", one.preferences, other.preferences)
-    out += _unlike("failures", sorted(one.failures), sorted(other.failures))
-    out += _unlike("undecided", sorted(one.undecided - excused), sorted(other.undecided - excused))
-    if kept.instances:
-        out += _unlike("instances", +Counter(one.instances), +Counter(other.instances))
+        if invariants.instances or "not checked" not in (original.worlds[2], rewritten.worlds[2]):
+            out += _unlike("safe", original.worlds[2], rewritten.worlds[2])
+        out += _unlike("preferences", original.preferences, rewritten.preferences)
+    out += _unlike("failures", sorted(original.failures), sorted(rewritten.failures))
+    out += _unlike("undecided", sorted(original.undecided - excused), sorted(rewritten.undecided - excused))
+    if invariants.instances:
+        out += _unlike("instances", +Counter(original.instances), +Counter(rewritten.instances))
     many = bool(ours.worlds or theirs.worlds)
     view: Callable[[Iterable[Finding]], frozenset[tuple[object, ...]]] = lambda found: frozenset(  # noqa: E731
-        line for f in found if f.rule not in excused for line in _seen(f, kept, facts, both, many)
+        line for f in found if f.rule not in excused for line in _compared_fields(f, invariants, facts, both, many)
     )
-    mine, yours = view(one.findings), view(other.findings)
+    mine, yours = view(original.findings), view(rewritten.findings)
     for sign, lines in (("lost", mine - yours), ("new", yours - mine)):
         out += [f"finding {sign}: {' '.join(map(str, line))}" for line in sorted(lines, key=str)]
     return out
 
 
-def _headline(verdict: Verdict, kept: Kept) -> str:
+def _headline(verdict: Verdict, invariants: Invariants) -> str:
     """The headline; SAFE and VALID differ in the number of instances alone."""
-    return "SAFE" if verdict.headline == "VALID" and not kept.instances else verdict.headline
+    return "SAFE" if verdict.headline == "VALID" and not invariants.instances else verdict.headline
 
 
-def _seen(
-    found: Finding, kept: Kept, facts: RuleFacts, occurring: frozenset[str], many: bool
+def _compared_fields(
+    found: Finding, invariants: Invariants, facts: RuleFacts, occurring: frozenset[str], many: bool
 ) -> list[tuple[object, ...]]:
     """What is compared of a finding, one line for each reading."""
-    exact = kept.steps and not many and (kept.whole or found.rule in occurring)
-    kind = found.kind if kept.kinds else ""
+    exact = invariants.steps and not many and (invariants.trace_steps or found.rule in occurring)
+    kind = found.kind if invariants.kinds else ""
     binding = found.binding
-    if not kept.bindings or (not kept.whole and found.rule not in occurring):
+    if not invariants.bindings or (not invariants.trace_steps and found.rule not in occurring):
         binding = tuple(pair for pair in binding if pair[0] in facts.declared.get(found.rule, ()))
     line = (found.rule, kind, binding, found.step if exact else None)
-    if exact and kept.bindings:
+    if exact and invariants.bindings:
         return [(*line, found.blame, ",".join(sorted(found.readings)))]
     return [(*line, None, reading) for reading in found.readings]
 
 
-def _unlike(what: str, one: object, other: object) -> list[str]:
-    return [] if one == other else [f"{what}: {one}, rewritten {other}"]
+def _unlike(aspect: str, original: object, rewritten: object) -> list[str]:
+    return [] if original == rewritten else [f"{aspect}: {original}, rewritten {rewritten}"]

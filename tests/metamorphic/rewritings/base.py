@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from metamorphic_task import Task
-from verdicts import EVERYTHING, Kept, Names
+from verdicts import EVERYTHING, Invariants, Names
 
 Rewrite = Callable[[Task, Random], "Task | Rewritten"]
 
@@ -24,7 +24,7 @@ class Rewriting(NamedTuple):
 
     name: str
     rewrite: Rewrite
-    kept: Kept
+    invariants: Invariants
     closed: bool
 
     def apply(self, task: Task, random: Random) -> Rewritten | None:
@@ -39,11 +39,11 @@ class Rewriting(NamedTuple):
 REWRITINGS: list[Rewriting] = []
 
 
-def rewriting(kept: Kept = EVERYTHING, closed: bool = False) -> Callable[[Rewrite], Rewrite]:
+def rewriting(invariants: Invariants = EVERYTHING, closed: bool = False) -> Callable[[Rewrite], Rewrite]:
     """Register a function as a rewriting."""
 
     def register(function: Rewrite) -> Rewrite:
-        REWRITINGS.append(Rewriting(function.__name__, function, kept, closed))
+        REWRITINGS.append(Rewriting(function.__name__, function, invariants, closed))
         return function
 
     return register

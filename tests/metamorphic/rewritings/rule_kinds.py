@@ -8,15 +8,15 @@ from random import Random
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections, without_fields, words_of
 from symbols import symbols_of, typed_list, typed_pairs
 from traversal import STEP_FIELDS, is_quantifier, operands, rule_variables, steps_of
-from verdicts import EQUIVALENT_FORMULAS, Kept, Names, has_future
+from verdicts import EQUIVALENT_FORMULAS, Invariants, Names, has_future
 
 from rewritings.base import Rewritten, rewriting
 from rewritings.connectives import negated
 
 STATE_FIELDS = (":when", ":forbid", ":require")
 AFTER_FIELDS = (":forbid-after", ":require-after")
-SAME_STEPS = Kept(kinds=False, undecided=False)
-SAME_RULES = Kept(bindings=False, steps=False, whole=False, kinds=False, instances=False, undecided=False)
+SAME_STEPS = Invariants(kinds=False, undecided=False)
+SAME_RULES = Invariants(bindings=False, steps=False, trace_steps=False, kinds=False, instances=False, undecided=False)
 
 
 def rules_changed(task: Task, change: Callable[[List], List]) -> Task:

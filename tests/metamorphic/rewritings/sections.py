@@ -6,7 +6,7 @@ from random import Random
 
 from metamorphic_task import List, Task, Tree, field, section, with_field, with_sections
 from symbols import alternatives, typed_list, typed_pairs
-from verdicts import Kept
+from verdicts import Invariants
 
 from rewritings.base import rewriting
 
@@ -154,7 +154,7 @@ def plans_with_head(task: Task, random: Random) -> Task:
     return task._replace(plans=tuple(headed(plan) for plan in task.plans))
 
 
-@rewriting(Kept(failures=False, whole=False), closed=True)
+@rewriting(Invariants(failures=False, trace_steps=False), closed=True)
 def plans_with_times(task: Task, _: Random) -> Task:
     """Write step i of a plan at the time i, in tasks without durative actions and timed literals."""
     if task.is_timed() or not all(is_plain(plan) for plan in task.plans):

@@ -126,8 +126,8 @@ def by_steps(tree: List) -> Tree:
     match tree:
         case ("within", time, formula) if (steps := count_of(time)) is not None:
             return soon(steps, formula)
-        case ("always-within", time, asked, answer) if (steps := count_of(time)) is not None:
-            return ("always", ("imply", asked, soon(steps, answer)))
+        case ("always-within", time, trigger, answer) if (steps := count_of(time)) is not None:
+            return ("always", ("imply", trigger, soon(steps, answer)))
         case ("hold-after", time, formula) if (steps := count_of(time)) is not None:
             return hold_after(steps, formula)
         case ("hold-during", first, last, formula):
