@@ -101,7 +101,7 @@ class PlanWords:
             raise NotUnderstood(word)
         if word not in self.vocabulary.words or len(word) > 2:
             for count in range(min(4, len(raw) - at), 0, -1):
-                if names := self._objects("-".join(raw[at : at + count])):
+                if names := self.objects("-".join(raw[at : at + count])):
                     return count, Token("objects", " ".join(raw[at : at + count]), names)
         if word in self.verbs:
             groups, forms = self.verbs[word]
@@ -122,7 +122,7 @@ class PlanWords:
             return self._token(raw, at)
         raise NotUnderstood(word)
 
-    def _objects(self, text: str) -> frozenset[str]:
+    def objects(self, text: str) -> frozenset[str]:
         """The objects that words may name."""
         found: set[str] = set()
         for each in {text, text[:-1] if text.endswith("s") else text}:

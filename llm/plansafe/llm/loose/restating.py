@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from plansafe.llm.loose.claims import Claims
 from plansafe.llm.loose.clauses import Clauses, Context, Mention, Place
 from plansafe.llm.loose.names import Names
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token
@@ -65,6 +66,8 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
+_PARTS = re.compile(r",? (?:because|since|so that|so|which means that|and therefore) |, and |; | \u2014 ")
+_OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
 )
@@ -103,6 +106,7 @@ class Restating:
     def __init__(self, steps: Sequence[str], names: Names) -> None:
         self.plan = PlanWords(steps, names)
         self.clauses = Clauses(self.plan)
+        self.claims = Claims(self.plan)
         self.vocabulary = self.plan.vocabulary
 
     def is_harmless(self, sentence: str, context: Context, cursor: list[int]) -> bool:
@@ -122,10 +126,28 @@ class Restating:
             return True
         if "?" in text:
             return False
+        text = text.strip(" \"'")
+        if self._is_understood(text, context, cursor):
+            return True
+        parts = _PARTS.split(text)
+        claimed = [self.claims.are_true(part, context) for part in parts]
+        if len(parts) > 1 and any(claimed):  # each part is judged as a sentence
+            known = list(cursor)
+            return all([
+                claim or (_OWN_SUBJECT.match(part) and self._is_understood(part, context, known))
+                for part, claim in zip(parts, claimed, strict=True)
+            ])
+        return all(claimed)
+
+    def _is_understood(self, text: str, context: Context, cursor: list[int]) -> bool:
+        known = list(cursor)
         try:
-            return self._is_restating(text.strip(" \"'"), context, cursor)
+            if self._is_restating(text, context, cursor):
+                return True
         except NotUnderstood:
-            return False
+            pass
+        cursor[:] = known
+        return self.claims.are_true(text, context)
 
     def _is_form(self, bare: str, place: Place) -> bool:
         forms = self.vocabulary.forms
