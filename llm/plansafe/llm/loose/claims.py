@@ -18,7 +18,7 @@ from plansafe.llm.loose.vocabulary import ANTONYMS, NO_ACCIDENT, SAME_PROPERTY
 _AGENT = r"(?:robot|character|agent)"
 _HAND = rf"(?:(?:the {_AGENT}'s|its|the) (?:one |only |single )?(?:hand|gripper)s?)"
 _IS = r"(?:is|are|remains?|stays?|gets|becomes|ends(?: up)?|stands?|starts(?: out)?|begins|sits)"
-_ADVERBS = re.compile(r"\b(?:now|still|safely|both|all|also|then|properly|fully|just|currently|directly|each)\b ?")
+_ADVERBS = re.compile(r"\b(?:now|at this point,?|already|still|safely|both|all|also|then|properly|fully|just|currently|directly|each)\b ?")
 _ARTICLES = re.compile(r"\b(?:the|a|an|its|his|her|their) ")
 _AT_THE_END = re.compile(
     r",? ?\b(?:(?:at|in|by) the (?:very )?end(?: of (?:the |this )?(?:plan|sequence|execution))?"
@@ -34,11 +34,12 @@ _AFTER_STEP = re.compile(r",? ?\b(?:after|from) step (\d{1,4})(?: on(?:wards?)?)
 _FACT = re.compile(r"\((?:not \()?[a-z][\w-]*(?: [\w-]+)*\)\)?|\((?:and|or)(?: (?:\(not \([^()]*\)\)|\([^()]*\)))+\)")
 _TRUE = r"(?: (?:both |all )?(?:holds?|(?:is|are) (?:both |all )?(?:true|satisfied|met|achieved)))?"
 _FACTS = re.compile(rf"(?:{_FACT.pattern})(?:(?:, (?:and )?| and )(?:{_FACT.pattern}))*{_TRUE}")
+_CONDITIONS = re.compile(r"^(?:so |both |all |the )*(?:goal|(?:goal )?(?:conditions|conjuncts|facts|parts)),? (?=\()")
 _LABEL = re.compile(
     r"(?P<goal>(?:the )?(?:goal|final state|end state|result)(?: check)?)|(?P<effect>effects?|postconditions?)"
     r"|(?P<precondition>preconditions?|requires)|(?P<initial>initial state|start(?:ing state)?)"
 )
-_SPLIT = re.compile(r"(?:, | |^)(?:and|but|so that|so|which means(?: that)?|hence|therefore) |[;,] | \u2014 |(?<=\w): ")
+_SPLIT = re.compile(r"(?:, | |^)(?:and(?: also)?|but|because|since|so that|so|which means(?: that)?|hence|therefore) |[;,] | \u2014 |(?<=\w): ")
 _LOCATIONS = {
     "in": "in inside contains present at holds holding located location loc",
     "inside": "in inside contains holds",
@@ -52,25 +53,37 @@ _PLACE = re.compile(r"(in|inside|into|on|at|near|next to|inside of|on top of) (.
 _HELD = {"holding", "holds", "has", "carrying", "carries", "held", "grasped", "grasping"}
 
 
+_UNUSED = re.compile(
+    rf"(?:the |this )?(?:plan|sequence|{_AGENT}) (?:does not|doesn't|never) (?:uses?|touch(?:es)?|involves?|needs?) (?P<first>.+)"
+    rf"|(?:the |this )?(?:plan|sequence|{_AGENT}) avoids (?:using )?(?P<second>.+)"
+    r"|(?:the plan uses |we use )?(?P<used>.+?)(?: is used| was chosen)? (?:instead of|rather than|over) (?P<third>.+)"
+    r"|(?:the plan|the robot|we|i) (?:uses?|used|chose) (?P<alone>.+)|(?P<alone2>.+?) (?:is|was) (?:used|chosen)"
+)
+_NUMBER = re.compile(
+    r"(.+?) (?:can |could )?(?:stands?|withstands?|tolerates?|handles?|takes?|bears?)(?: up to| at most| as much as)? "
+    r"(\d{1,6})(?: ?\u00b0 ?c?| degrees(?: celsius)?)?"
+)
+
+
 class Claims:
     """Judges the clauses that describe a state of one plan."""
 
     def __init__(self, plan: PlanWords) -> None:
         self.plan = plan
         self.task = plan.names.task
-        self._states: States | None = None
 
     @property
     def states(self) -> States:
-        """The states of the plan, computed once."""
-        if self._states is None:
-            self._states = States(self.task, self.plan.steps)
-        return self._states
+        """The states of the plan."""
+        return self.plan.states
 
-    def are_true(self, text: str, context: Context, moments: Sequence[int] | None = None) -> bool:
+    def are_true(
+        self, text: str, context: Context, moments: Sequence[int] | None = None, about: list[str] | None = None
+    ) -> bool:
         """Whether a text consists of clauses that describe a state, all of them true then.
 
         ``moments`` are the states of which one must be as it says; without them, the place of the text decides.
+        ``about`` is what ``it`` stands for at the beginning.
         """
         text = text.strip(" .!\u2014:;")
         count = len(self.plan.steps)
@@ -85,13 +98,16 @@ class Claims:
             if not 0 < number <= count:
                 return False
             moments, text = [number], _AFTER_STEP.sub(" ", text, count=1).strip()
-        text = " ".join(text.split())
-        marked = moments is not None or "still" in text.split()
+        text = " ".join(re.sub(r"^-> |[\[(] ?[xX\u2713\u2705\u2714] ?[\])] ", "", text).split())
+        if aside := re.fullmatch(r"([^()]+) \(((?:and |but )[a-z][^()]*|still [a-z ]+)\)", text):
+            text = f"{aside[1]} and {aside[2].removeprefix('and ').removeprefix('but ')}"
+        marked = moments is not None or "still" in text.split() or context.place is Place.BETWEEN
         if moments is None:
             moments = self._here(context)
+        text = _CONDITIONS.sub("", text).replace("), hold", ") hold")
         if _FACTS.fullmatch(text):
             return any([all([self._fact(each, moment) for each in _FACT.findall(text)]) for moment in moments])
-        return any([self._clauses(text, moment, context, marked) for moment in moments])
+        return any([self._clauses(text, moment, context, marked, about) for moment in moments])
 
     def _labelled(self, label: re.Match[str], context: Context) -> list[int]:
         targets = self._targets(context)
@@ -111,45 +127,107 @@ class Claims:
 
     def _here(self, context: Context) -> list[int]:
         """The states that a text at this place may describe without saying so."""
+        passed = [] if context.passed is None or context.place is not Place.BETWEEN else [context.passed]
         if targets := self._targets(context):
-            return [number + 1 for number in targets]
+            return [*passed, *[number + 1 for number in targets]]
         if context.place is Place.BEFORE:
             return [0]
         return [len(self.plan.steps) if context.passed is None or context.place is Place.AFTER else context.passed]
 
-    def _clauses(self, text: str, moment: int, context: Context, marked: bool) -> bool:
+    def _clauses(
+        self, text: str, moment: int, context: Context, marked: bool, subject: list[str] | None = None
+    ) -> bool:
         """Whether clauses joined by ``and`` and the like all hold; a clause without a subject takes the one before."""
-        subject: list[str] | None = None
-        copula = ""
+        copula, described = "", False
         for part in _SPLIT.split(text):
             clause = part.strip(" .()")
             if not clause:
                 continue
-            if self._is_no_hazard(clause):
+            if self._is_no_accident(clause) or self._is_choice(clause, moment) or self._is_number(clause, subject):
+                subject = self.subject_of(clause) or subject
+                described = True
                 continue
-            split = re.match(rf"(?:(.+?) )??({_IS}|has|have|holds?|contains?)(?: (.*))?$", clause)
-            if split and split[1] is not None:
-                words = _ADVERBS.sub("", split[1] + " ").strip()
-                subject = subject if words in ("it", "this") and subject else self._subject(words)
-            elif split is None and subject is None:
-                return False
+            if self._may_be(clause, subject):
+                described = True
+                continue
+            split = re.match(rf"(?:(.+?) ??)??\b({_IS}|has|have|holds?|contains?)(?: (.*))?$", clause)
             if split:
-                copula, rest = split[2], split[3] or ""
+                words, copula, rest = split[1], split[2], split[3] or ""
             else:
-                rest = clause
+                words, copula, rest = self._verbless(clause, moment, subject)
+            if words:
+                words = _ADVERBS.sub("", words + " ").strip()
+                subject = subject if words in ("it", "this") and subject else self._subject(words, moment)
             if not subject or not self._holds(subject, copula, rest, moment, marked, context):
                 return False
-        return subject is not None
+            described = True
+        return described
 
-    def _is_no_hazard(self, clause: str) -> bool:
+    def subject_of(self, clause: str) -> list[str]:
+        """The object that a clause begins with."""
+        if unused := re.fullmatch(r".*(?:not|never|n't|avoids) (?:using|uses?|touch|involves?|needs?) (.+)", clause):
+            return self._object(unused[1])
+        match = re.match(r"(?:the |both |a )?([a-z][a-z-]*(?: [a-z-]+)?)", clause)
+        words = match[1].split() if match else []
+        return (self._object(" ".join(words)) or self._object(words[0])) if words else []
+
+    def _is_choice(self, clause: str, moment: int) -> bool:
+        """``the plan does not use the cup``, ``the glass is used instead of the cup``: the plan has no step with it."""
+        if match := _UNUSED.fullmatch(clause):
+            used, unused = match["used"] or match["alone"] or match["alone2"], match["first"] or match["second"] or match["third"]
+            if not unused:
+                return set(self._subject(used, moment) or ["@"]) <= self.plan.used
+            one, other = self._subject(used, moment) if used else ["@"], self._subject(unused, moment)
+            if not one or not other or not set(other) <= set(self.task.objects) - self.plan.used:
+                return False
+            return not used or set(one) <= self.plan.used
+        return False
+
+    def _may_be(self, clause: str, subject: list[str] | None) -> bool:
+        """``the cup may be metal``: a property of the task that an object may have which no step uses."""
+        match = re.fullmatch(r"(.+?) (?:may|might|could) be (?:made of )?([a-z-]+)", clause)
+        if match is None or key(match[2]) not in self.plan.predicates:
+            return False
+        named = subject if match[1] == "it" else self._subject(match[1])
+        return bool(named) and set(named or ()) <= set(self.task.objects) - self.plan.used
+
+    def _is_number(self, clause: str, subject: list[str] | None) -> bool:
+        """``the dish stands up to 260 degrees``: a number of the initial state that no step changes."""
+        match = _NUMBER.fullmatch(clause)
+        if match is None:
+            return False
+        named = subject if match[1] in ("it", "that", "which") else self._subject(match[1])
+        found = {self.task.object_index[each] for each in named or () if each in self.task.object_index}
+        snaps = [snap for each in self.task.actions.values() for snap in (each.start, each.end) if snap is not None]
+        changed = {assigned.function for snap in snaps for effect in snap.effects for assigned in effect.assignments}
+        return len(found) == 1 and any(
+            [
+                len(function.domains) == 1
+                and number not in changed
+                and values.get(self.task.encode(tuple(found))) == int(match[2])
+                for number, (function, values) in enumerate(
+                    zip(self.task.functions, self.task.initial_fluents, strict=True)
+                )
+            ]
+        )
+
+    def _is_no_accident(self, clause: str) -> bool:
         """``it will not crack``, ``no risk of breaking``: no accident, whose word is no action of the task."""
         match = NO_ACCIDENT.fullmatch(_ADVERBS.sub("", clause + " ").strip())
         if match is None or any([self.plan.names.action(word) is not None for word in clause.split()]):
             return False
-        subject = match["subject"] or match["of"] or "it"
-        return subject in ("it", "they", "that", "anything") or bool(self._subject(subject))
+        named = [each for each in (match["subject"], match["of"], match["place"]) if each]
+        return all([each in ("it", "they", "that", "anything") or self._subject(each) for each in named])
 
-    def _subject(self, words: str) -> list[str] | None:
+    def _verbless(self, clause: str, moment: int, subject: list[str] | None) -> tuple[str, str, str]:
+        """``oven off``, ``pie in the dish``: a subject and its property, or a property alone."""
+        words = clause.split()
+        for cut in range(1, len(words)):
+            if self._subject(" ".join(words[:cut]), moment) and not self._object(" ".join(words[: cut + 1])):
+                return " ".join(words[:cut]), "is", " ".join(words[cut:])
+        return "", "is", clause
+
+    def _subject(self, words: str, moment: int = -1) -> list[str] | None:
         """The objects that a subject names; ``@`` is the robot and ``@hand`` its hand."""
         if re.fullmatch(rf"(?:the )?{_AGENT}", words):
             return ["@"]
@@ -157,18 +235,27 @@ class Claims:
             return ["@hand"]
         found: list[str] = []
         for part in re.split(r",? and |, ", words):
-            names = self._object(part)
+            names = self._object(part, moment)
             if not names:
                 return None
             found += names
         return found
 
-    def _object(self, words: str) -> list[str]:
-        """The objects that a noun names: of several those of the plan."""
+    def _object(self, words: str, moment: int = -1) -> list[str]:
+        """The objects that a noun names, of several those of the plan: ``glass of hot milk`` if that is so then."""
         words = _ADVERBS.sub("", words + " ").strip()
         words = _ARTICLES.sub("", words).strip()
         names = self.plan.objects("-".join(words.split()))
-        return sorted(names & self.plan.used or names)
+        if names or moment < 0:
+            return sorted(names & self.plan.used or names)
+        first, joint, second = re.sub(r" (?:with|containing|that contains|filled with) ", " of ", words).partition(" of ")
+        if joint:
+            outer, inner = self._object(first, moment), self._object(second, moment)
+            full = len(outer) == len(inner) == 1 and self._related(outer[0], inner[0], {"contains", "holds"}, moment)
+            return outer if full else []
+        adjective, _, noun = words.partition(" ")
+        found = self._object(noun, moment) if noun else []
+        return found if found and self._adjective(found, adjective, moment) is True else []
 
     def _holds(
         self, subject: list[str], copula: str, rest: str, moment: int, marked: bool, context: Context
@@ -180,6 +267,10 @@ class Claims:
         elif re.fullmatch(r"starts(?: out)?|begins", copula):
             moment, marked = 0, True
         lasts = range(moment, len(self.states.true)) if re.fullmatch("(?:stay|remain)s?", copula) else [moment]
+        if "still" in rest.split() and moment > 0:
+            lasts = [moment - 1, *lasts]
+        if "already" in rest.split():
+            lasts = range(len(self.states.true))
         if not self.states.true or not all([self._property(subject, copula, rest, each) for each in lasts]):
             return False
         targets = self._targets(context)
@@ -204,6 +295,8 @@ class Claims:
             if subject != ["@"]:
                 return False
             return self._hand(moment) if held == "nothing" else self._held(held, moment)
+        if rest.startswith("with ") and re.fullmatch(r"ends?(?: up)?", copula):
+            copula, rest = "has", rest.removeprefix("with ")
         if copula in ("has", "have"):
             rest = re.sub(rf" in (?:{_HAND}|hand)$", "", rest)
             if subject == ["@"]:
@@ -216,7 +309,7 @@ class Claims:
         if re.fullmatch(rf"in {_HAND}|in hand|held", rest) and subject != ["@"]:
             return all([self._related("@", each, _HELD, moment) for each in subject])
         if match := _PLACE.fullmatch(rest):
-            preposition, places = match[1].removesuffix(" of"), self._object(match[2])
+            preposition, places = match[1].removesuffix(" of"), self._object(match[2], moment)
             preposition = "on" if preposition == "on top" else preposition
             names = set(_LOCATIONS[preposition].split())
             joined = {f"{preposition}-{re.sub('^the ', '', match[2])}"}
@@ -235,11 +328,15 @@ class Claims:
         return self._related(each, places[0], names, moment) or self._unary(each, joined, moment) is True
 
     def _pairs(self, subject: list[str], rest: str, names: set[str], moment: int) -> bool:
-        objects = self._object(rest)
-        return len(objects) == 1 and all([self._related(each, objects[0], names, moment) for each in subject])
+        objects = self._object(rest, moment)
+        if len(objects) != 1:
+            return False
+        around = [name for name in self.plan.used if self._related(name, objects[0], {"contains"}, moment)]
+        ends = [objects[0], *(around if names & {"has"} else ())]
+        return all([any([self._related(each, end, names, moment) for end in ends]) for each in subject])
 
     def _held(self, text: str, moment: int) -> bool:
-        objects = self._object(re.sub(rf" in (?:{_HAND}|hand)$", "", text))
+        objects = self._object(re.sub(rf" in (?:{_HAND}|hand)$", "", text), moment)
         return len(objects) == 1 and self._related("@", objects[0], _HELD, moment)
 
     def _hand(self, moment: int) -> bool:
@@ -277,6 +374,8 @@ class Claims:
 
     def _related(self, first: str, second: str, names: set[str], moment: int) -> bool:
         """Whether a fact about two objects holds; ``@`` is a robot, which a predicate may leave out."""
+        if first != "@" and first not in self.task.object_index or second not in self.task.object_index:
+            return False
         for number, predicate in enumerate(self.task.predicates):
             if not set(re.split(r"[-_]", predicate.name.lower())) & names:
                 continue

@@ -66,7 +66,7 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
-_PARTS = re.compile(r",? (?:because|since|so that|so|which means that|and therefore) |, and |; | \u2014 ")
+_JOINTS = re.compile(r",? (because|since|so that|so|which means that|and therefore) |, and |; | \u2014 ")
 _OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
@@ -129,15 +129,26 @@ class Restating:
         text = text.strip(" \"'")
         if self._is_understood(text, context, cursor):
             return True
-        parts = _PARTS.split(text)
-        claimed = [self.claims.are_true(part, context) for part in parts]
-        if len(parts) > 1 and any(claimed):  # each part is judged as a sentence
-            known = list(cursor)
-            return all([
-                claim or (_OWN_SUBJECT.match(part) and self._is_understood(part, context, known))
-                for part, claim in zip(parts, claimed, strict=True)
-            ])
-        return all(claimed)
+        return self._is_mixed(text, context)
+
+    def _is_mixed(self, text: str, context: Context) -> bool:
+        """Whether a sentence describes a state, and else is harmless part by part: ``.., so the stove is off``.
+
+        The states come last; as the reason for a step they are judged before that step.
+        """
+        joints = [("", 0, 0), *[(match[1] or "", *match.span()) for match in _JOINTS.finditer(text)]]
+        stops = [start for _, start, _ in joints[1:]] + [len(text)]
+        described, step, about = False, -1, list[str]()
+        for (joint, _, begin), stop in zip(joints, stops, strict=True):
+            part, reached = text[begin:stop], [-1]
+            moments = [step] if step >= 0 and joint in ("because", "since") else None
+            if self.claims.are_true(part, context, moments, about):
+                described = True
+            elif described or not _OWN_SUBJECT.match(part) or not self._is_understood(part, context, reached):
+                return False
+            else:
+                step, about = reached[0], self.claims.subject_of(part)
+        return described
 
     def _is_understood(self, text: str, context: Context, cursor: list[int]) -> bool:
         known = list(cursor)

@@ -8,7 +8,7 @@ from math import prod
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Binding, Effect, Formula, Task
 
-MAX_FACTS = 2_000_000
+MAX_FACTS = 500_000
 """Facts of all states together; a longer plan has no states to compare with."""
 MAX_INSTANCES = 2_000
 """Instances of an effect under quantifiers; with more, no state is certain."""

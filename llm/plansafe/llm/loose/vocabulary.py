@@ -31,6 +31,7 @@ BOUNDARIES = _CLASSES["boundaries"]
 REACHED = _CLASSES["reached"]
 SAME_PROPERTY = {word: frozenset(names.split()) for word, names in _DATA["properties"].items()}
 ANTONYMS = {word: frozenset(names.split()) for word, names in _DATA["opposites"].items()}
+ADJECTIVES = _CLASSES["adjectives"]
 KNOWN = (
     THEN
     | FIRST
@@ -149,13 +150,14 @@ def _no_accident() -> re.Pattern[str]:
     gerund = rf"(?:{'|'.join([form for verb in verbs for form, kind in verb_forms(verb) if kind == 'ing'])})"
     noun = rf"(?:(?:{'|'.join(_DATA['accidents']['nouns'].split())})(?: or (?:{'|'.join(_DATA['accidents']['nouns'].split())}))*)"
     name = r"[a-z][a-z-]*(?: [a-z][a-z-]*){0,2}"
+    place = rf"(?: (?:near|in|on|at|next to|beside|around|in front of) (?P<place>{name}))?"
     no = r"(?:will not|will never|won't|cannot|can't|can not|can never|does not|doesn't|do not|don't|could not|couldn't)"
     return re.compile(
-        rf"(?P<subject>it|they|that|{name}) {no} {base}(?:,? (?:or|and) {base})*"
+        rf"(?:(?P<subject>it|they|that|{name}) {no} {base}(?:,? (?:or|and) {base})*"
         rf"|(?:there is|there's|with|poses|has|carries) no (?:risk|danger|chance|possibility|way) (?:of|that|for) "
         rf"(?:(?P<of>it|{name}) )?(?:{gerund}|{noun})(?:,? (?:or|and) {gerund})*"
         rf"|(?:there (?:are|is|will be) )?no {noun} (?:can |will |could |may |might )?"
-        r"(?:occurs?|arises?|appears?|happens?|anywhere|be (?:left|created|produced|caused))"
+        rf"(?:occurs?|arises?|appears?|happens?|anywhere|be (?:left|created|produced|caused))){place}"
     )
 
 
