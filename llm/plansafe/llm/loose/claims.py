@@ -18,7 +18,7 @@ from plansafe.llm.loose.vocabulary import ANTONYMS, NO_ACCIDENT, SAME_PROPERTY
 _AGENT = r"(?:robot|character|agent)"
 _HAND = rf"(?:(?:the {_AGENT}'s|its|the) (?:one |only |single )?(?:hand|gripper)s?)"
 _IS = r"(?:is|are|remains?|stays?|gets|becomes|ends(?: up)?|stands?|starts(?: out)?|begins|sits)"
-_ADVERBS = re.compile(r"\b(?:now|at this point,?|already|still|safely|both|all|also|then|properly|fully|just|currently|directly|each)\b ?")
+_ADVERBS = re.compile(r"\b(?:now|again|at this point,?|already|still|safely|both|all|also|then|properly|fully|just|currently|directly|each)\b ?")
 _ARTICLES = re.compile(r"\b(?:the|a|an|its|his|her|their) ")
 _AT_THE_END = re.compile(
     r",? ?\b(?:(?:at|in|by) the (?:very )?end(?: of (?:the |this )?(?:plan|sequence|execution))?"
@@ -104,6 +104,8 @@ class Claims:
         marked = moments is not None or "still" in text.split() or context.place is Place.BETWEEN
         if moments is None:
             moments = self._here(context)
+        text = re.sub(r",? which (?:is|are) true$", "", text)
+        text = re.sub(r" with ((?:its|a) (?:hand|gripper) free)$", r" and has \1", text)
         text = _CONDITIONS.sub("", text).replace("), hold", ") hold")
         if _FACTS.fullmatch(text):
             return any([all([self._fact(each, moment) for each in _FACT.findall(text)]) for moment in moments])
@@ -139,7 +141,14 @@ class Claims:
     ) -> bool:
         """Whether clauses joined by ``and`` and the like all hold; a clause without a subject takes the one before."""
         copula, described = "", False
+        if subject is None and self._targets(context) and _PLACE.fullmatch(text):  # a heading: ``In the hall``
+            subject = ["@"]
         for part in _SPLIT.split(text):
+            if _FACT.fullmatch(part.strip()):
+                if not self._fact(part.strip(), moment):
+                    return False
+                described = True
+                continue
             clause = part.strip(" .()")
             if not clause:
                 continue

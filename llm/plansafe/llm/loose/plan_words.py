@@ -157,7 +157,7 @@ class PlanWords:
     def objects(self, text: str) -> frozenset[str]:
         """The objects that words may name."""
         found: set[str] = set()
-        for each in {text, text[:-1] if text.endswith("s") else text}:
+        for each in {text, text.removesuffix("s"), text.removesuffix("es")}:
             found.update(self.names.named(each))
             found |= self.heads.get(each, frozenset())
             for other in self.vocabulary.synonyms.get(each, ()):

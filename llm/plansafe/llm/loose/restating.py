@@ -66,7 +66,7 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
-_JOINTS = re.compile(r",? (because|since|so that|so|which means that|and therefore) |, and |; | \u2014 ")
+_JOINTS = re.compile(r",? (because|since|so that|so|which means that|and therefore|which(?= (?:satisfies|meets|fulfills|fulfils|respects)\b)) |, and |; | \u2014 ")
 _OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
@@ -134,7 +134,7 @@ class Restating:
     def _is_mixed(self, text: str, context: Context) -> bool:
         """Whether a sentence describes a state, and else is harmless part by part: ``.., so the stove is off``.
 
-        The states come last; as the reason for a step they are judged before that step.
+        No step is named after a state; states that are the reason for a step are judged before it.
         """
         joints = [("", 0, 0), *[(match[1] or "", *match.span()) for match in _JOINTS.finditer(text)]]
         stops = [start for _, start, _ in joints[1:]] + [len(text)]
@@ -144,10 +144,14 @@ class Restating:
             moments = [step] if step >= 0 and joint in ("because", "since") else None
             if self.claims.are_true(part, context, moments, about):
                 described = True
-            elif described or not _OWN_SUBJECT.match(part) or not self._is_understood(part, context, reached):
+                continue
+            if joint == "which":
+                part = f"this {part}"
+            if not _OWN_SUBJECT.match(part) or not self._is_understood(part, context, reached):
                 return False
-            else:
-                step, about = reached[0], self.claims.subject_of(part)
+            if described and reached[0] >= 0:
+                return False
+            step, about = reached[0], self.claims.subject_of(part)
         return described
 
     def _is_understood(self, text: str, context: Context, cursor: list[int]) -> bool:
