@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from plansafe.llm.loose.clauses import Context, Place
-from plansafe.llm.loose.names import key
+from plansafe.llm.loose.names import MAX_NAME_WORDS, key
 from plansafe.llm.loose.plan_words import PlanWords
 from plansafe.llm.loose.states import States
 from plansafe.llm.loose.vocabulary import ANTONYMS, NO_ACCIDENT, SAME_PROPERTY
@@ -18,7 +18,10 @@ from plansafe.llm.loose.vocabulary import ANTONYMS, NO_ACCIDENT, SAME_PROPERTY
 _AGENT = r"(?:robot|character|agent)"
 _HAND = rf"(?:(?:the {_AGENT}'s|its|the) (?:one |only |single )?(?:hand|gripper)s?)"
 _IS = r"(?:is|are|remains?|stays?|gets|becomes|ends(?: up)?|stands?|starts(?: out)?|begins|sits)"
-_ADVERBS = re.compile(r"\b(?:now|again|at this point,?|already|still|safely|both|all|also|then|properly|fully|just|currently|directly|each)\b ?")
+_ADVERBS = re.compile(
+    r"\b(?:now|again|at this point,?|already|still|safely|both|all|also|then|properly|fully|just|currently|directly"
+    r"|each)\b ?"
+)
 _ARTICLES = re.compile(r"\b(?:the|a|an|its|his|her|their) ")
 _AT_THE_END = re.compile(
     r",? ?\b(?:(?:at|in|by) the (?:very )?end(?: of (?:the |this )?(?:plan|sequence|execution))?"
@@ -30,7 +33,9 @@ _AT_THE_START = re.compile(
     r",? ?\b(?:initially|(?:at|in|from) the (?:very )?(?:start|beginning|outset)(?: of the plan)?"
     r"|in the initial state|to (?:start|begin) with)\b,? ?"
 )
-_AFTER_STEP = re.compile(r",? ?\b(?:after|from) step (\d{1,4})(?: on(?:wards?)?)?\b,? ?|,? ?\((?:by |in )?step (\d{1,4})\)")
+_AFTER_STEP = re.compile(
+    r",? ?\b(?:after|from) step (\d{1,4})(?: on(?:wards?)?)?\b,? ?|,? ?\((?:by |in )?step (\d{1,4})\)"
+)
 _FACT = re.compile(r"\((?:not \()?[a-z][\w-]*(?: [\w-]+)*\)\)?|\((?:and|or)(?: (?:\(not \([^()]*\)\)|\([^()]*\)))+\)")
 _TRUE = r"(?: (?:both |all )?(?:holds?|(?:is|are) (?:both |all )?(?:true|satisfied|met|achieved)))?"
 _FACTS = re.compile(rf"(?:{_FACT.pattern})(?:(?:, (?:and )?| and )(?:{_FACT.pattern}))*{_TRUE}")
@@ -39,7 +44,10 @@ _LABEL = re.compile(
     r"(?P<goal>(?:the )?(?:goal|final state|end state|result)(?: check)?)|(?P<effect>effects?|postconditions?)"
     r"|(?P<precondition>preconditions?|requires)|(?P<initial>initial state|start(?:ing state)?)"
 )
-_SPLIT = re.compile(r"(?:, | |^)(?:and(?: also)?|but|because|since|so that|so|which means(?: that)?|hence|therefore) |[;,] | \u2014 |(?<=\w): ")
+_SPLIT = re.compile(
+    r"(?:, | |^)(?:and(?: also)?|but|because|since|so that|so|which means(?: that)?|hence|therefore) "
+    r"|[;,] | \u2014 |(?<=\w): "
+)
 _LOCATIONS = {
     "in": "in inside contains present at holds holding located location loc",
     "inside": "in inside contains holds",
@@ -54,10 +62,11 @@ _HELD = {"holding", "holds", "has", "carrying", "carries", "held", "grasped", "g
 
 
 _UNUSED = re.compile(
-    rf"(?:the |this )?(?:plan|sequence|{_AGENT}) (?:does not|doesn't|never) (?:uses?|touch(?:es)?|involves?|needs?) (?P<first>.+)"
+    rf"(?:the |this )?(?:plan|sequence|{_AGENT}) (?:does not|doesn't|never) "
+    r"(?:uses?|touch(?:es)?|involves?|needs?) (?P<first>.+)"
     rf"|(?:the |this )?(?:plan|sequence|{_AGENT}) avoids (?:using )?(?P<second>.+)"
     r"|(?:the plan uses |we use )?(?P<used>.+?)(?: is used| was chosen)? (?:instead of|rather than|over) (?P<third>.+)"
-    r"|(?:the plan|the robot|we|i) (?:uses?|used|chose) (?P<alone>.+)|(?P<alone2>.+?) (?:is|was) (?:used|chosen)"
+    r"|(?P<alone>.+?) is used"
 )
 _NUMBER = re.compile(
     r"(.+?) (?:can |could )?(?:stands?|withstands?|tolerates?|handles?|takes?|bears?)(?: up to| at most| as much as)? "
@@ -97,6 +106,9 @@ class Claims:
             number = int(match[1] or match[2])
             if not 0 < number <= count:
                 return False
+            if match[0].strip(" ,").startswith("from"):  # and in all later states
+                later = _AFTER_STEP.sub(" ", text, count=1).strip()
+                return all([self.are_true(later, context, [each], about) for each in range(number, count + 1)])
             moments, text = [number], _AFTER_STEP.sub(" ", text, count=1).strip()
         text = " ".join(re.sub(r"^-> |[\[(] ?[xX\u2713\u2705\u2714] ?[\])] ", "", text).split())
         if aside := re.fullmatch(r"([^()]+) \(((?:and |but )[a-z][^()]*|still [a-z ]+)\)", text):
@@ -108,7 +120,11 @@ class Claims:
         text = re.sub(r" with ((?:its|a) (?:hand|gripper) free)$", r" and has \1", text)
         text = _CONDITIONS.sub("", text).replace("), hold", ") hold")
         if _FACTS.fullmatch(text):
-            return any([all([self._fact(each, moment) for each in _FACT.findall(text)]) for moment in moments])
+            facts = _FACT.findall(text)
+            if not marked and not (context.place is Place.AFTER and not self._targets(context)):
+                moments = range(len(self.states.true))
+                return bool(moments) and all([self._fact(each, moment) for each in facts for moment in moments])
+            return any([all([self._fact(each, moment) for each in facts]) for moment in moments])
         return any([self._clauses(text, moment, context, marked, about) for moment in moments])
 
     def _labelled(self, label: re.Match[str], context: Context) -> list[int]:
@@ -163,7 +179,7 @@ class Claims:
             if split:
                 words, copula, rest = split[1], split[2], split[3] or ""
             else:
-                words, copula, rest = self._verbless(clause, moment, subject)
+                words, copula, rest = self._verbless(clause, moment)
             if words:
                 words = _ADVERBS.sub("", words + " ").strip()
                 subject = subject if words in ("it", "this") and subject else self._subject(words, moment)
@@ -183,14 +199,19 @@ class Claims:
     def _is_choice(self, clause: str, moment: int) -> bool:
         """``the plan does not use the cup``, ``the glass is used instead of the cup``: the plan has no step with it."""
         if match := _UNUSED.fullmatch(clause):
-            used, unused = match["used"] or match["alone"] or match["alone2"], match["first"] or match["second"] or match["third"]
+            used, unused = match["used"] or match["alone"], match["first"] or match["second"] or match["third"]
             if not unused:
-                return set(self._subject(used, moment) or ["@"]) <= self.plan.used
+                return self._is_alone(self._subject(used, moment) or [])
             one, other = self._subject(used, moment) if used else ["@"], self._subject(unused, moment)
             if not one or not other or not set(other) <= set(self.task.objects) - self.plan.used:
                 return False
             return not used or set(one) <= self.plan.used
         return False
+
+    def _is_alone(self, names: list[str]) -> bool:
+        """Whether the steps use an object, and no other of its type."""
+        types = dict(zip(self.task.objects, self.task.object_types, strict=True))
+        return len(names) == 1 and [each for each in self.plan.used if types.get(each) == types.get(names[0])] == names
 
     def _may_be(self, clause: str, subject: list[str] | None) -> bool:
         """``the cup may be metal``: a property of the task that an object may have which no step uses."""
@@ -228,10 +249,10 @@ class Claims:
         named = [each for each in (match["subject"], match["of"], match["place"]) if each]
         return all([each in ("it", "they", "that", "anything") or self._subject(each) for each in named])
 
-    def _verbless(self, clause: str, moment: int, subject: list[str] | None) -> tuple[str, str, str]:
+    def _verbless(self, clause: str, moment: int) -> tuple[str, str, str]:
         """``oven off``, ``pie in the dish``: a subject and its property, or a property alone."""
         words = clause.split()
-        for cut in range(1, len(words)):
+        for cut in range(1, min(len(words), MAX_NAME_WORDS)):
             if self._subject(" ".join(words[:cut]), moment) and not self._object(" ".join(words[: cut + 1])):
                 return " ".join(words[:cut]), "is", " ".join(words[cut:])
         return "", "is", clause
@@ -254,10 +275,14 @@ class Claims:
         """The objects that a noun names, of several those of the plan: ``glass of hot milk`` if that is so then."""
         words = _ADVERBS.sub("", words + " ").strip()
         words = _ARTICLES.sub("", words).strip()
+        if len(words.split()) > 2 * MAX_NAME_WORDS:
+            return []
         names = self.plan.objects("-".join(words.split()))
         if names or moment < 0:
             return sorted(names & self.plan.used or names)
-        first, joint, second = re.sub(r" (?:with|containing|that contains|filled with) ", " of ", words).partition(" of ")
+        first, joint, second = re.sub(r" (?:with|containing|that contains|filled with) ", " of ", words).partition(
+            " of "
+        )
         if joint:
             outer, inner = self._object(first, moment), self._object(second, moment)
             full = len(outer) == len(inner) == 1 and self._related(outer[0], inner[0], {"contains", "holds"}, moment)
@@ -266,11 +291,12 @@ class Claims:
         found = self._object(noun, moment) if noun else []
         return found if found and self._adjective(found, adjective, moment) is True else []
 
-    def _holds(
-        self, subject: list[str], copula: str, rest: str, moment: int, marked: bool, context: Context
-    ) -> bool:
-        """Whether the subject has a property at a moment; without a word for the time, and not after the plan, only
-        what the step at hand brings about, or what holds all the time."""
+    def _holds(self, subject: list[str], copula: str, rest: str, moment: int, marked: bool, context: Context) -> bool:
+        """Whether the subject has a property at a moment.
+
+        Without a word for the time, and not after the plan, only what the step at hand brings about, or what holds
+        all the time.
+        """
         if re.fullmatch(r"ends(?: up)?", copula):
             moment, marked = len(self.plan.steps), True
         elif re.fullmatch(r"starts(?: out)?|begins", copula):
@@ -322,7 +348,7 @@ class Claims:
             preposition = "on" if preposition == "on top" else preposition
             names = set(_LOCATIONS[preposition].split())
             joined = {f"{preposition}-{re.sub('^the ', '', match[2])}"}
-            return bool(places) and all([self._is_at(each, places, names, joined, moment) for each in subject]) or (
+            return (bool(places) and all([self._is_at(each, places, names, joined, moment) for each in subject])) or (
                 not places and all([self._unary(each, joined, moment) is True for each in subject])
             )
         return self._adjective(subject, rest, moment) is True
@@ -331,9 +357,9 @@ class Claims:
         if len(places) > 1:
             return False
         if each == "@":
-            return self._unary(places[0], names | {"robot-at", "agent-at", "robot-in"}, moment) is True or self._related(
-                "@", places[0], names, moment
-            )
+            return self._unary(
+                places[0], names | {"robot-at", "agent-at", "robot-in"}, moment
+            ) is True or self._related("@", places[0], names, moment)
         return self._related(each, places[0], names, moment) or self._unary(each, joined, moment) is True
 
     def _pairs(self, subject: list[str], rest: str, names: set[str], moment: int) -> bool:
@@ -353,7 +379,7 @@ class Claims:
         for number, predicate in enumerate(self.task.predicates):
             name = re.sub(r"[-_]", "", predicate.name.lower())
             if re.fullmatch(r"hands?(?:free|empty)|gripper(?:free|empty)|(?:free|empty)hands?", name):
-                return any([self.states.holds(number, code, moment) is True for code in self._codes(number, ())])
+                return any([self.states.holds(number, code, moment) is True for code in self._codes(number)])
         return False
 
     def _adjective(self, subject: list[str], word: str, moment: int) -> bool | None:
@@ -383,14 +409,14 @@ class Claims:
 
     def _related(self, first: str, second: str, names: set[str], moment: int) -> bool:
         """Whether a fact about two objects holds; ``@`` is a robot, which a predicate may leave out."""
-        if first != "@" and first not in self.task.object_index or second not in self.task.object_index:
+        if (first != "@" and first not in self.task.object_index) or second not in self.task.object_index:
             return False
         for number, predicate in enumerate(self.task.predicates):
             if not set(re.split(r"[-_]", predicate.name.lower())) & names:
                 continue
-            if first == "@" and len(predicate.domains) == 1 and names is _HELD:
-                if self._unary(second, {predicate.name.lower()}, moment):
-                    return True
+            alone = first == "@" and len(predicate.domains) == 1 and names is _HELD
+            if alone and self._unary(second, {predicate.name.lower()}, moment):
+                return True
             if len(predicate.domains) == 2:
                 ends = {self.task.object_index[second]}
                 if first == "@":
@@ -410,7 +436,7 @@ class Claims:
             if re.fullmatch(rf"{_AGENT}[-_]?\d*", self.task.objects[each].lower())
         ]
 
-    def _codes(self, predicate: int, before: tuple[int, ...]) -> Iterator[int]:
+    def _codes(self, predicate: int) -> Iterator[int]:
         domains = self.task.predicates[predicate].domains
         if len(domains) == 0:
             yield self.task.encode(())

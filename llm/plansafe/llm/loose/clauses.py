@@ -237,8 +237,12 @@ class Clauses:
             and not any([names <= {self.plan.steps[number][-1]} for names in segment.left])
         ):
             return False
-        return all([names & self.plan.used for names in segment.others]) and all(
-            [names & (arguments | self._around(number)) for names in segment.located]
+        reached = [names for names in segment.others if names not in segment.left]
+        near = handled | self._around(number)
+        return (
+            all([names & near for names in reached])
+            and all([names & self.plan.used for names in segment.left])
+            and all([names & (arguments | self._around(number)) for names in segment.located])
         )
 
     def _around(self, number: int) -> frozenset[str]:
@@ -325,4 +329,6 @@ class Clauses:
                     located.append(token.names)
             elif token.kind == "word" and token.text in PARTICLES:
                 used.add(number)
+            elif token.text in self.vocabulary.things and preposition in ("to", "into", "onto", "on"):
+                others.append(frozenset())  # a place that the task does not have
         return Segment(direct, others, located, reached, left, sides, place)

@@ -66,7 +66,10 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
-_JOINTS = re.compile(r",? (because|since|so that|so|which means that|and therefore|which(?= (?:satisfies|meets|fulfills|fulfils|respects)\b)) |, and |; | \u2014 ")
+_JOINTS = re.compile(
+    r",? (because|since|so that|so|which means that|and therefore"
+    r"|which(?= (?:satisfies|meets|fulfills|fulfils|respects)\b)) |, and |; | \u2014 "
+)
 _OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"

@@ -148,10 +148,13 @@ def _no_accident() -> re.Pattern[str]:
     verbs = _DATA["accidents"]["verbs"].split()
     base = rf"(?:{'|'.join(verbs)})"
     gerund = rf"(?:{'|'.join([form for verb in verbs for form, kind in verb_forms(verb) if kind == 'ing'])})"
-    noun = rf"(?:(?:{'|'.join(_DATA['accidents']['nouns'].split())})(?: or (?:{'|'.join(_DATA['accidents']['nouns'].split())}))*)"
+    nouns = "|".join(_DATA["accidents"]["nouns"].split())
+    noun = rf"(?:(?:{nouns})(?: or (?:{nouns}))*)"
     name = r"[a-z][a-z-]*(?: [a-z][a-z-]*){0,2}"
     place = rf"(?: (?:near|in|on|at|next to|beside|around|in front of) (?P<place>{name}))?"
-    no = r"(?:will not|will never|won't|cannot|can't|can not|can never|does not|doesn't|do not|don't|could not|couldn't)"
+    no = (
+        r"(?:will not|will never|won't|cannot|can't|can not|can never|does not|doesn't|do not|don't|could not|couldn't)"
+    )
     return re.compile(
         rf"(?:(?P<subject>it|they|that|{name}) {no} {base}(?:,? (?:or|and) {base})*"
         rf"|(?:there is|there's|with|poses|has|carries) no (?:risk|danger|chance|possibility|way) (?:of|that|for) "
