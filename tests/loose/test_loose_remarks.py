@@ -179,9 +179,10 @@ PLANS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["retractions.txt", "descriptive.txt"])
 @pytest.mark.parametrize("task", sorted(PLANS))
-def test_written_retractions_are_no_harmless_sentences(task: str) -> None:
-    text = (HERE / "remarks/retractions.txt").read_text(encoding="utf-8")
+def test_written_retractions_are_no_harmless_sentences(task: str, name: str) -> None:
+    text = (HERE / "remarks" / name).read_text(encoding="utf-8")
     part = text.partition(f"=== {task}\n")[2].partition("\n===")[0]
     steps = PLANS[task]
     for sentence in part.strip().splitlines():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token, takes_object
 from plansafe.llm.loose.vocabulary import (
+    ADJECTIVES,
     ADVERBS,
     ARTICLES,
     ASSURES,
@@ -87,6 +88,8 @@ class Clauses:
         for at, token in enumerate(tokens):
             if token.kind == "step":
                 mentions.append(Mention(frozenset(map(int, token.names)), at))
+            elif token.kind in ("state", "verb") and token.text in ADJECTIVES and self._is_noun(tokens, at):
+                continue
             elif token.kind == "state" and at not in used and self._is_state(tokens, at):
                 mentions.append(self._state(tokens, at, context))
             elif (
@@ -110,8 +113,10 @@ class Clauses:
         return tokens[at].text in COPULAS and bool(passive)
 
     def _is_noun(self, tokens: list[Token], at: int) -> bool:
-        """``a look``, ``in place``, ``on the table``: no action."""
+        """``a look``, ``in place``, ``on the table``, ``the hot milk``: no action."""
         token, before = tokens[at], tokens[at - 1].text if at else ""
+        if token.text in ADJECTIVES and before in BEFORE_NOUNS and takes_object(tokens, at):
+            return tokens[at + 1].kind == "objects"
         return before in BEFORE_NOUNS and (token.text in self.vocabulary.words or token.text in ("heat", "check"))
 
     def _is_state(self, tokens: list[Token], at: int) -> bool:
@@ -182,7 +187,7 @@ class Clauses:
                 raise NotUnderstood(token.text)
         elif token.forms & {"base"}:
             last = before[-1] if before else ""
-            led = last in ("to", "will", "can", "we", "\u0001")
+            led = last in ("to", "must", "will", "can", "we", "\u0001")
             joined = last in ("and", "then", ",") and bool(accepted)
             imperative = not led and not joined
         segment = self._segment(tokens, at, used)
@@ -222,8 +227,9 @@ class Clauses:
     def _may_be(self, number: int, groups: frozenset[str], segment: Segment, subjects: list[frozenset[str]]) -> bool:
         """Whether a verb with its subjects and objects may be a step."""
         arguments = self.plan.arguments[number]
+        handled = self.plan.handled[number]
         shared = groups & self.plan.groups[number]
-        if not shared or not all([names & arguments for names in (*segment.direct, *subjects)]):
+        if not shared or not all([names & handled for names in (*segment.direct, *subjects)]):
             return False
         if shared == {"go"} and not (
             all([names & arguments for names in segment.others[:1]])
@@ -231,8 +237,12 @@ class Clauses:
             and not any([names <= {self.plan.steps[number][-1]} for names in segment.left])
         ):
             return False
-        return all([names & self.plan.used for names in segment.others]) and all(
-            [names & (arguments | self._around(number)) for names in segment.located]
+        reached = [names for names in segment.others if names not in segment.left]
+        near = handled | self._around(number)
+        return (
+            all([names & near for names in reached])
+            and all([names & self.plan.used for names in segment.left])
+            and all([names & (arguments | self._around(number)) for names in segment.located])
         )
 
     def _around(self, number: int) -> frozenset[str]:
@@ -319,4 +329,6 @@ class Clauses:
                     located.append(token.names)
             elif token.kind == "word" and token.text in PARTICLES:
                 used.add(number)
+            elif token.text in self.vocabulary.things and preposition in ("to", "into", "onto", "on"):
+                others.append(frozenset())  # a place that the task does not have
         return Segment(direct, others, located, reached, left, sides, place)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from plansafe.llm.loose.names import Names, key
+from plansafe.llm.loose.states import States
 from plansafe.llm.loose.vocabulary import ARTICLES, KNOWN, REACHED, verb_forms, vocabulary
 
 _TOKEN = re.compile(
     r"\(\s*[a-z][^()]*\)|[a-z][\w.-]*\([^()]*\)|[a-z0-9_]+(?:[-'][a-z0-9_]+)*|[.,;:!?/\u2014()]|\u0001|-+|\S"
 )
+
+
+_CONTAINS = ("contains", "holds")
+_COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
 class Token(NamedTuple):
@@ -35,6 +41,7 @@ class PlanWords:
         self.vocabulary = vocabulary()
         self.steps = [tuple(step.lower().strip("()").split()) for step in steps]
         self.arguments = [frozenset(tokens[1:]) for tokens in self.steps]
+        self.predicates = {key(predicate.name) for predicate in names.task.predicates}
         self.used = frozenset().union(*self.arguments)
         self.groups: list[frozenset[str]] = []
         for tokens in self.steps:
@@ -55,6 +62,29 @@ class PlanWords:
         for name in self.used:
             for word in {re.split(r"[-_]", name)[-1], re.split(r"[-_]", re.sub(r"[-_]?\d+$", "", name))[-1]}:
                 self.heads[word] = self.heads.get(word, frozenset()) | {name}
+
+    @cached_property
+    def states(self) -> States:
+        """The states that the plan goes through."""
+        return States(self.names.task, self.steps)
+
+    @cached_property
+    def handled(self) -> list[frozenset[str]]:
+        """The arguments of each step, and what they contain before or after it."""
+        task = self.names.task
+        size = len(task.objects)
+        found = []
+        for number, arguments in enumerate(self.arguments):
+            facts = self.states.true[number] | self.states.true[number + 1] if self.states.true else frozenset()
+            inside = {
+                task.objects[code % size]
+                for predicate, code in facts
+                if task.predicates[predicate].name.lower() in _CONTAINS
+                and len(task.predicates[predicate].domains) == 2
+                and task.objects[code // size] in arguments
+            }
+            found.append(arguments | inside)
+        return found
 
     def _effects(self, name: str) -> frozenset[str]:
         """The words of the facts that an action makes true."""
@@ -101,8 +131,10 @@ class PlanWords:
             raise NotUnderstood(word)
         if word not in self.vocabulary.words or len(word) > 2:
             for count in range(min(4, len(raw) - at), 0, -1):
-                if names := self._objects("-".join(raw[at : at + count])):
+                if names := self.objects("-".join(raw[at : at + count])):
                     return count, Token("objects", " ".join(raw[at : at + count]), names)
+        if word in _COUNTS and at + 1 < len(raw) and len(self.objects(raw[at + 1]) & self.used) == _COUNTS[word]:
+            return 1, Token("word", "both")
         if word in self.verbs:
             groups, forms = self.verbs[word]
             if word in self.vocabulary.states:
@@ -122,10 +154,10 @@ class PlanWords:
             return self._token(raw, at)
         raise NotUnderstood(word)
 
-    def _objects(self, text: str) -> frozenset[str]:
+    def objects(self, text: str) -> frozenset[str]:
         """The objects that words may name."""
         found: set[str] = set()
-        for each in {text, text[:-1] if text.endswith("s") else text}:
+        for each in {text, text.removesuffix("s"), text.removesuffix("es")}:
             found.update(self.names.named(each))
             found |= self.heads.get(each, frozenset())
             for other in self.vocabulary.synonyms.get(each, ()):
@@ -142,7 +174,8 @@ class PlanWords:
             for number, step in enumerate(self.steps)
             if parts in ([key(each) for each in step], [key(step[0]), *map(key, step[2:])])
         }
-        if not same and (head or self.names.action(parts[0] if parts else "") is not None):
+        is_fact = parts[:1] and parts[0] in self.predicates and all([self.names.find(part) for part in parts[1:]])
+        if not same and (head or is_fact or self.names.action(parts[0] if parts else "") is not None):
             raise NotUnderstood(text)
         return frozenset(same) or None
 

@@ -18,7 +18,7 @@ from plansafe.llm.loose.names import Names, short
 from plansafe.llm.loose.restating import Restating
 
 MAX_REMARKS = 20
-MAX_WORK = 4_000_000
+MAX_WORK = 1_000_000
 """Sentences times steps that are compared; what is beyond that is not understood."""
 MAX_SENTENCE = 1_000
 """Characters of a sentence that is judged; a longer one is not understood."""
@@ -63,9 +63,11 @@ _NAMES_A_PLAN = re.compile(
     r"\d|\b(?:plan|answer|solution|result|output|sequence|steps|actions|needed|required)\b", re.IGNORECASE
 )
 _FINAL = re.compile(r"(?:the|my|our) final (?:plan|answer|sequence|solution) is:?", re.IGNORECASE)
-_CHEERFUL = re.compile(
-    "[\U0001f600-\U0001f60a\U0001f642\U0001f44b\U0001f44d\U0001f44f\U0001f64c\U0001f389\u2728\u263a\U0001f916\U0001f3e0\U0001f373\u2615"
-    "\U0001f95b\U0001f4cb\U0001f4dd\U0001f4a1\U0001f3af\U0001f680\U0001f31f\u2b50]"
+_CHEERFUL = re.compile(  # faces, food, kitchen things, books, charts: nothing that is crossed out, warns or points
+    "[\U0001f600-\U0001f60e\U0001f642\U0001f917\U0001f44b\U0001f44d\U0001f44f\U0001f64c\U0001f389\u2728\u263a\U0001f916\U0001f3e0"
+    "\U0001f32d-\U0001f37f\U0001f950-\U0001f96f\U0001f9c0-\U0001f9cb\u2615\U0001f4cb\U0001f4dd\U0001f4a1\U0001f3af\U0001f680\U0001f31f\u2b50"
+    "\U0001f9e0\U0001f9fe\U0001f9d2\U0001f3c1\U0001f6e1\U0001f321\U0001f468\U0001f469\U0001f499-\U0001f49c\u2764\U0001f539\U0001f538\U0001f4a7"
+    "\U0001f4ca\U0001f4cc\U0001f4d6\U0001f50d\u200d\ufe0f]"
 )
 
 
@@ -247,7 +249,7 @@ class _Reader:
         if context.place is Place.STEP:
             text = self._without_frame(text, context)
         else:
-            text = re.sub(r"^\s*[\u2705\u2714]\s*", " ", _CHEERFUL.sub(" ", text))
+            text = re.sub(r"[\u2705\u2713\u2714]", " ", _CHEERFUL.sub(" ", text))
         if _MARKS_ONLY.fullmatch(text):
             return True
         bare = text.strip(" \t\n\"'`([{*_|")
@@ -281,7 +283,9 @@ class _Reader:
         text = "" if _TIMES.fullmatch(text) else _DURATION.sub("", text)
         text = re.sub(r"^[ \t>]*[-*\u2022][ \t]+", "", text)
         text = re.sub(r"^(?:\d{1,4}[.)])?[ \t]*\[[xX ]\]", "", text)  # lists that are ticked in part were refused
-        text = text.strip(" \t\n,;.\"'`*_>)]}\\\u2192")
+        text = text.strip(" \t\n,;.\"'`*_>]}\\\u2192").lstrip(")")
+        while text.endswith(")") and text.count(")") > text.count("("):
+            text = text[:-1].rstrip(" \t\n,;.\"'`*_>]}\\\u2192")
         text = re.sub(r"^(?:#+|/{2,}|;+|--|->|=>|[-\u2014\u2192:(])[ \t]*", "", text).strip()
         joined = _CONNECTIVE.fullmatch(text)
         if joined is None or joined["word"] is None:
