@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from plansafe.llm.bench.planning import DEVELOPMENT, EXAMPLES, Item, Settings, Suite, header, items
+from plansafe.llm.bench.planning import DEVELOPMENT, Item, Settings, Suite, header, items
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.loop.model import Decode
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
+from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.verifier.api import Checker
 
 MOP = Item("mop", 0)
@@ -30,7 +31,7 @@ def test_sixty_tasks_and_a_split_by_family() -> None:
     assert {item.family for item in items(Settings(each=1))} == set(FAMILIES)
     development = items(Settings(split="development"))
     assert {item.family for item in development} == set(DEVELOPMENT) and len(development) == 20
-    assert not {family for family, _ in EXAMPLES} - set(DEVELOPMENT)
+    assert not {family for family, _ in BENCHMARK} - set(DEVELOPMENT)
     assert len(items(Settings(split="test"))) == 40
 
 

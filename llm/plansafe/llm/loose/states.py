@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import assert_never
 
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Binding, Effect, Formula, Task
@@ -91,8 +92,10 @@ class States:
                 values = {self._value(part, binding) for part in formula.parts}
                 deciding = isinstance(formula, model.Or)
                 return deciding if deciding in values else None if None in values else not deciding
+            case model.Equal() | model.Compare() | model.Quantified() | model.Temporal():
+                return None  # not certain
             case _:
-                return None
+                assert_never(formula)
 
     def holds(self, predicate: int, code: int, state: int) -> bool | None:
         """Whether a fact holds in a state; ``None`` if that is not certain."""
