@@ -274,8 +274,9 @@ def test_rules_that_are_off_and_severities_hold_for_repairs(run: Run) -> None:
     assert "nothing to repair" in run("repair", "gas.plan", *flags)[1]
 
 
-def test_published_labels_take_no_profile(run: Run) -> None:
-    code, _, err = run("diagnose", "gas.plan", *FLAGS, "--home", "home.toml", "--labels", "safel")
+@pytest.mark.parametrize("flags", [("--home", "home.toml"), ("--kind", "hob=toxic"), ("--assume-harmless", "hob")])
+def test_published_labels_take_no_profile(run: Run, flags: tuple[str, str]) -> None:
+    code, _, err = run("diagnose", "gas.plan", *FLAGS, *flags, "--labels", "safel")
     assert code == 2
     assert "--labels takes no profile" in err
 

@@ -480,8 +480,9 @@ def diagnose(
         settings = settings._replace(home=None, ignore=(), select=(), classes=(), allow_in_plans=False)
 
     def work() -> int:
-        if labels and (home is not None or ignore_rules or select_rules):
-            raise BadOption("--labels takes no profile of a home", "leave --home, --ignore and --select out")
+        if labels and (home is not None or ignore_rules or select_rules or kinds or assume_harmless):
+            advice = "leave --home, --ignore, --select, --kind and --assume-harmless out"
+            raise BadOption("--labels takes no profile of a home", advice)
         options = RepairOptions(max_cost=read_max_cost(max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
 from plansafe.verifier.execution.engine import Engine
@@ -168,16 +169,17 @@ class Checker:
         coverage = self.coverage
         if coverage is None or report.headline is None:
             return report
-        used = self.what_if.used(plan) if coverage.unclassified else {}
+        steps = read_plan(plan).steps if coverage.unclassified else ()
+        used = self.what_if.used(steps) if steps else {}
         if not used:
             return report._replace(coverage=coverage)
         names = self.compiled.task.objects
         found = [UnclassifiedClass(name, tuple([names[o] for o in own]), True) for name, own in used.items()]
         capping: tuple[Diagnostic, ...] = ()
         if report.headline in (Headline.SAFE, Headline.VALID):
-            tried = self.what_if.suspicions(plan, used, deadline)
+            tried = self.what_if.suspicions(plan, steps, used, deadline)
             found = found if tried is None else tried
-            capping = (too_much(used),) if tried is None else reasons(tried, plan)
+            capping = (too_much(used),) if tried is None else reasons(tried, plan, steps)
         report = report._replace(coverage=with_used(coverage, found))
         if capping:  # whoever searches for safe plans treats this like any other limit of what is known
             report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))

@@ -35,11 +35,6 @@ class ReadDocument(NamedTuple):
     skipped: bool
     """Whether words in a step were left out."""
 
-    @property
-    def is_readable(self) -> bool:
-        """Whether the document is a plan of the task."""
-        return not self.problems and all([isinstance(step.found, Found) for step in self.steps])
-
 
 def read_document(document: Document, lines: Lines, text: str) -> ReadDocument:
     """Return the document's steps of the task, or what is wrong with them. ``text`` is what the document is part of."""

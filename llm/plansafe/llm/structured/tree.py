@@ -80,7 +80,7 @@ class Document(NamedTuple):
     """A structured part of a text.
 
     ``nodes`` are its outermost values: the steps, or one value that holds them. ``comments`` are the ranges of comments
-    and of words that are no step; ``thoughts`` those of reasoning.
+    and of words that are not a step.
     """
 
     format: Format
@@ -89,7 +89,6 @@ class Document(NamedTuple):
     end: int
     comments: tuple[Span, ...] = ()
     lead: str = ""
-    thoughts: tuple[Span, ...] = ()
 
 
 class Unreadable(Exception):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.grammar.plan_text import read_plan
+from plansafe.grammar.plan_step import Step
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.judge import judge
@@ -78,23 +78,21 @@ class WhatIf:
         self._domains: dict[tuple[int, tuple[str, ...]], int] = {}
         self._tried: dict[Attempt, Tried | None] = {}
 
-    def used(self, plan: Source) -> dict[str, tuple[int, ...]]:
-        """The classes without a kind that a plan uses, each with those of its objects that it names."""
-        if not self.classes:
-            return {}
+    def used(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
+        """The classes without a kind that the steps of a plan use, each with those of its objects that they name."""
         index = self._compiled.task.object_index
-        named = {index[word] for step in read_plan(plan).steps for word in step.tokens[1:] if word in index}
+        named = {index[word] for step in steps for word in step.tokens[1:] if word in index}
         by_class = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
         return {name: objects for name, objects in by_class.items() if objects}
 
     def suspicions(
-        self, plan: Source, used: dict[str, tuple[int, ...]], deadline: float | None
+        self, plan: Source, steps: Sequence[Step], used: dict[str, tuple[int, ...]], deadline: float | None
     ) -> list[UnclassifiedClass] | None:
         """The classes that a plan uses, with the kinds that would break a rule; ``None`` if there is too much to try.
 
         Raises :class:`LimitReached` past the deadline.
         """
-        classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in read_plan(plan).steps])
+        classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in steps])
         breaks: dict[str, list[Suspicion]] = {}
         for together in (False, True):
             tried = self._copies(Attempt(classes, actions, together))
@@ -315,13 +313,13 @@ def with_used(coverage: Coverage, used: Sequence[UnclassifiedClass]) -> Coverage
     )
 
 
-def reasons(classes: Sequence[UnclassifiedClass], plan: Source) -> tuple[Diagnostic, ...]:
+def reasons(classes: Sequence[UnclassifiedClass], plan: Source, steps: Sequence[Step]) -> tuple[Diagnostic, ...]:
     """A warning for each class that may break a rule."""
-    return tuple([_reason(entry, plan) for entry in classes if entry.breaks])
+    return tuple([_reason(entry, plan, steps) for entry in classes if entry.breaks])
 
 
-def _reason(entry: UnclassifiedClass, plan: Source) -> Diagnostic:
-    first = next((step for step in read_plan(plan).steps if not {*step.tokens}.isdisjoint(entry.objects)), None)
+def _reason(entry: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
+    first = next((step for step in steps if not {*step.tokens}.isdisjoint(entry.objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst = entry.breaks[0]
     objects = "" if entry.objects == (entry.name,) else f" ({', '.join(entry.objects[:_SHOWN])})"
