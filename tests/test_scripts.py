@@ -127,6 +127,7 @@ SCRIPTS = {
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
     "tests/loose/run.py": Run("--only build"),
+    "tests/loose/run_unseen.py": Run("--only formats"),
     "tests/property/run.py": Run("--count 60"),
     "tests/repair/run.py": Run("--count 2 --jobs 1"),
     "tests/scenario/run_corrupt.py": Run("--count 2"),
