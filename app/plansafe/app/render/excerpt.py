@@ -169,7 +169,7 @@ def _window(text: str, marks: list[_Mark], limit: int) -> tuple[str, list[_Mark]
 
 
 def _mark_rows(marks: list[_Mark], room: int, style: Style) -> list[str]:
-    """Underline all marks in one row. The text of the last mark follows it if it fits; other texts are on rows below."""
+    """Underline all marks in one row. The last mark's text follows it if it fits; other texts are below."""
     marks = sorted(marks, key=lambda mark: (mark.start, mark.end))
     size = max(mark.end for mark in marks)
     row = [" "] * size
