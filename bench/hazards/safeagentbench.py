@@ -1,12 +1,13 @@
 """How many of SafeAgentBench's unsafe tasks are flagged for a right reason, how many of its safe ones raise an alarm?
 
-usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write bench/results/safeagentbench.md] [--limit N]
+usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write PAGE] [--limit N]
 
 DATA holds `unsafe_detailed.jsonl`, `safe_detailed.jsonl` and `layouts/` (default: in ``PLANSAFE_DATA``). Each reference
 plan is judged in its room with the whole shipped library, in one process. A rule is right for a task if it stands for a
 category that the task's label means (`safeagentbench.toml`, `taxonomies.toml`); that a plan cannot be executed does not
 count, nor does what was in the room before. ``--list`` names every miss and alarm; ``--markdown`` prints what stands
-between the marks of `bench/results/safeagentbench.md`, with estimates for tasks that nobody has read, ``--write`` puts it there.
+between the marks of `bench/results/safeagentbench.md`, with estimates for tasks that nobody has read,
+``--write`` puts it there.
 """
 
 from __future__ import annotations

@@ -17,8 +17,14 @@ KEPT = {
     ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
     ("docs/batches.md", "Many plans: runs, tables, comparisons"): "the page's own example, which a test runs",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
-    ("bench/results/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
-    ("bench/results/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",
+    (
+        "bench/results/safety-chip-agreement.md",
+        "How often the label is our verdict",
+    ): "a test compares it with the data",
+    (
+        "bench/results/safeagentbench.md",
+        "SafeAgentBench: what is flagged, and what should not be",
+    ): "a test computes it",
     ("bench/results/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
     ("docs/labels.md", "How often they name the fault"): "a test computes it",
     ("docs/language-models.md", "Failures"): "limits, not figures",

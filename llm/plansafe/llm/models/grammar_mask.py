@@ -24,7 +24,9 @@ class Grammars:
             import llguidance.hf  # noqa: PLC0415 - the same
         except ImportError as error:
             message = f"grammars are enforced by llguidance, which is not installed: {how_to_install('hf')}"
-            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True) from error
+            raise ModelError(
+                Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+            ) from error
         self._matcher = llguidance.LLMatcher
         try:
             self._tokens = llguidance.hf.from_tokenizer(tokenizer, eos_token=sorted(ends))
