@@ -15,7 +15,6 @@ AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 KEPT = {
     ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
     ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
-    ("docs/batches.md", "Many plans: runs, tables, comparisons"): "the page's own example, which a test runs",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     (
         "bench/results/safety-chip-agreement.md",
