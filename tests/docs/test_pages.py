@@ -40,6 +40,7 @@ RUN = (
     "docs/alignment.md",
     "docs/preference-pairs.md",
     "docs/architecture.md",
+    "verifier/plansafe/verifier/kernel/README.md",
     "docs/lint.md",
     "docs/mappings.md",
     "docs/hazards.md",
