@@ -22,7 +22,6 @@ KEPT = {
     ("docs/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
     ("docs/labels.md", "How often they name the fault"): "a test computes it",
     ("docs/models.md", "Failures"): "limits, not figures",
-    ("docs/certificates.md", "What is proved, and what is not"): "limits, not figures",
     ("bench/planning/tables.md", "How plans end"): "a test computes it",
     ("bench/planning/tables.md", "First choices, beside chance"): "a test computes it",
     ("bench/planning/tables.md", "Round by round"): "a test computes it",
