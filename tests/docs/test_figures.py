@@ -20,7 +20,7 @@ KEPT = {
     ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
     ("docs/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",
     ("docs/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
-    ("docs/labels.md", "How often they name the fault"): "a test computes it",
+    ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
     ("docs/models.md", "Failures"): "limits, not figures",
     ("bench/planning/tables.md", "How plans end"): "a test computes it",
     ("bench/planning/tables.md", "First choices, beside chance"): "a test computes it",
@@ -41,7 +41,7 @@ PAGES = sorted(
 
 def sections(page: Path) -> Iterator[tuple[str, str]]:
     """Title and text of each section, without the blocks of code (but ``output``, which nothing runs)."""
-    text = re.sub(r"^```(?!output).*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```(?!output)\w.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"^#+ (.*)$", text, flags=re.MULTILINE)
     yield from zip(parts[1::2], parts[2::2], strict=True)
 

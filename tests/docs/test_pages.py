@@ -27,7 +27,6 @@ RUN = (
     "docs/modules.md",
     "verifier/plansafe/verifier/kernel/README.md",
     "docs/language.md",
-    "docs/labels.md",
     "docs/loose-text.md",
     "docs/models.md",
     "docs/metrics.md",

@@ -1,6 +1,6 @@
 """The one label per plan of the Embodied Agent Interface (Li et al., NeurIPS 2024), in the manner of either simulator.
 
-Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/labels.md says
+Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/metrics.md says
 how, and which of its known errors are kept.
 """
 
