@@ -16,7 +16,7 @@ from plansafe.specs import spec_names
 
 RUN = (
     "README.md",
-    "docs/first-project.md",
+    "docs/getting-started.md",
     "docs/first-study.md",
     "docs/first-monitor.md",
     "docs/first-model.md",
@@ -35,7 +35,6 @@ RUN = (
     "docs/rewards.md",
     "docs/training.md",
     "docs/benchmarks.md",
-    "docs/files.md",
     "docs/agents.md",
     "docs/service.md",
     "docs/robots.md",
@@ -50,13 +49,9 @@ RUN = (
     "docs/importing.md",
     "docs/scenarios.md",
     "docs/shipped-scenarios.md",
-    "docs/lint.md",
     "docs/virtualhome.md",
-    "docs/lint.md",
     "docs/behavior.md",
     "docs/earbench.md",
-    "docs/mappings.md",
-    "docs/hazards.md",
     "docs/other-worlds.md",
     "docs/knowledge.md",
     "docs/packing.md",
@@ -111,7 +106,7 @@ def test_the_map_names_every_file_of_the_verifier() -> None:
 def test_what_is_shipped_stands_in_the_table_of_its_folder() -> None:
     worlds, specs, mappings = (
         (ROOT / name).read_text(encoding="utf-8")
-        for name in ("domains/README.md", "specs/README.md", "docs/mappings.md")
+        for name in ("domains/README.md", "specs/README.md", "docs/safety-rules.md")
     )
     shipped = {name.replace("-", "_") for name in (*domain_names(), *world_names())}
     assert not [name for name in shipped if f"`{name}`" not in worlds and f"`{name}/`" not in worlds]
