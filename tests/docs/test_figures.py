@@ -46,7 +46,7 @@ PAGES = sorted(
 
 def sections(page: Path) -> Iterator[tuple[str, str]]:
     """Title and text of each section, without the blocks of code (but ``output``, which nothing runs)."""
-    text = re.sub(r"^```(?!output).*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```(?!output)\w.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"^#+ (.*)$", text, flags=re.MULTILINE)
     yield from zip(parts[1::2], parts[2::2], strict=True)
 
