@@ -26,6 +26,7 @@ from format_checks import (
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
+from case_files import conformance_cases, read_cases
 from plansafe.app.checking import Result, Settings
 from plansafe.app.commandline import app
 from plansafe.app.render import FORMATS, renderer
@@ -91,10 +92,6 @@ EXAMPLE_CASES = {
     "virtualhome": case(
         EXAMPLES / "virtualhome/warm-milk.txt", world="virtualhome", scene=str(EXAMPLES / "virtualhome/home.json")
     ),
-}
-CONFORMANCE_CASES = {
-    folder.name: case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
-    for folder in sorted((ROOT / "tests" / "conformance").iterdir())
 }
 MISTAKES = {
     "gone": case("gone.plan", **given()),
@@ -217,9 +214,10 @@ def test_examples(name: str) -> None:
     check(EXAMPLE_CASES[name])
 
 
-@pytest.mark.parametrize("name", CONFORMANCE_CASES)
-def test_conformance_cases(name: str) -> None:
-    check(CONFORMANCE_CASES[name])
+@pytest.mark.parametrize("name", conformance_cases())
+def test_conformance_cases(name: str, tmp_path: Path) -> None:
+    folder = conformance_cases()[name].write(tmp_path)
+    check(case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl")))
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -313,13 +311,15 @@ def test_lint(files: None, name: str) -> None:
 
 
 SCENARIOS = ROOT / "tests" / "scenario"
+SCENARIO_CASES = {case.name: case for case in read_cases(SCENARIOS / "criteria.md")}
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (SCENARIOS / "cases").iterdir()))
-def test_scenarios(name: str) -> None:
+@pytest.mark.parametrize("name", SCENARIO_CASES)
+def test_scenarios(name: str, tmp_path: Path) -> None:
+    folder = SCENARIO_CASES[name].write(tmp_path)
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]
     for verb in ("check", "fix"):
-        code, out = command("scenario", verb, str(SCENARIOS / "cases" / name), *flags)
+        code, out = command("scenario", verb, str(folder), *flags)
         if code == 2:
             assert out == ""
         else:

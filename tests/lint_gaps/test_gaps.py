@@ -29,7 +29,7 @@ def test_a_deleted_rule_is_revealed(rule: str) -> None:
     judged = judge(case, GapOptions(time_limit_s=60.0))
     assert judged.revealed is not None
     domain = Source("domain", case.domain.read_text(encoding="utf-8"))
-    problem = Source("problem", (case.folder / "problem.pddl").read_text(encoding="utf-8"))
+    problem = Source("problem", case.problem.text)
     given = without(full(case), rule)
     for gap in judged.gaps:
         proposed = Source("proposed", f"(define (safety proposed) {gap.rule})")

@@ -10,6 +10,7 @@ from case import plan_text
 from compare import Both
 from generate import STREAMS, case
 
+from case_files import conformance_cases
 from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
 from plansafe.app.service import audit
@@ -62,9 +63,9 @@ def test_examples(plan: str, settings: Settings) -> None:
     assert variables("\n".join(shown)) <= variables("\n".join(written))
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "tests" / "conformance").iterdir()))
-def test_conformance_cases(name: str) -> None:
-    folder = ROOT / "tests" / "conformance" / name
+@pytest.mark.parametrize("name", conformance_cases())
+def test_conformance_cases(name: str, tmp_path: Path) -> None:
+    folder = conformance_cases()[name].write(tmp_path)
     own = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
     (result,) = audit([str(folder / "plan")], own)
     text = outputs(result)

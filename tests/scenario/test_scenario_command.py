@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from case_files import read_cases
 from plansafe.app.commandline import app
 from plansafe.llm.scenarios.reading import SHIPPED
 
 HERE = Path(__file__).parent
+CRITERIA = {case.name: case for case in read_cases(HERE / "criteria.md")}
+CORRECTIONS = {case.name: case for case in read_cases(HERE / "corrections.md")}
 Run = Callable[..., tuple[int, str, str]]
 BASE = ("--base", "base.pddl")
 
@@ -22,8 +25,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     shutil.copy(HERE / "base.pddl", tmp_path)
     for name in ("foil", "too-short", "syntax"):
-        shutil.copytree(HERE / "cases" / name, tmp_path / "set" / name)
-    shutil.copytree(HERE / "fixes" / "names", tmp_path / "names")
+        CRITERIA[name].write(tmp_path / "set" / name)
+    CORRECTIONS["names"].write(tmp_path / "names")
 
     def call(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
@@ -184,7 +187,7 @@ def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, 
 
 
 def test_texts_that_hardly_look_like_pddl_are_found_by_their_names(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(HERE / "fixes/from-a-chat", tmp_path / "chat")
+    CORRECTIONS["from-a-chat"].write(tmp_path / "chat")
     code, out, _ = run("fix", "chat", *BASE, "--memory-limit", "0")
     assert code == 0
     assert "[fence]" in out

@@ -13,6 +13,7 @@ from run_corrupt import corpus, judge
 from run_mutants import mutant, small_tasks, wrong
 from scenario_corruptions import KINDS, Texts
 
+from case_files import read_cases
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.corrections.parentheses import _Balancer
@@ -142,7 +143,8 @@ def test_depth_is_bounded_by_memory_alone() -> None:
 
 def test_places_in_a_union_lead_to_the_texts_it_is_made_of() -> None:
     base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
-    own = Draft(Source("own", (HERE / "cases/foil/domain.pddl").read_text(encoding="utf-8")))
+    (foil,) = [case for case in read_cases(HERE / "criteria.md") if case.name == "foil"]
+    own = Draft(foil.source("domain.pddl", "own"))
     united = unite(base, own)
     texts = {"base": base.text, "own": own.text}
     at = 0
