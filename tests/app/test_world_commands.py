@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from in_process import safecheck
 from plansafe.app import commands, linting, running
 from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
@@ -65,10 +65,7 @@ def mistaken(home: Path) -> Path:
 
 def run(*arguments: str, cwd: Path) -> tuple[int, str]:
     """The exit code of the command, and all that it printed."""
-    environment = {**os.environ, "NO_COLOR": "1"}
-    done = subprocess.run(
-        [*SAFECHECK, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = safecheck(*arguments, cwd=cwd)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 

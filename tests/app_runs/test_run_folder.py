@@ -69,6 +69,7 @@ def test_several_processes_write_what_one_writes(home: Path) -> None:
     assert len(timeless(home / "one")) == 40
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_nothing_lost_and_nothing_twice(home: Path) -> None:
     table(home / "plans.jsonl", 2000)
     assert call(home, "plans.jsonl", "--run", "whole").returncode == 2

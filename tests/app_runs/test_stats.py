@@ -19,6 +19,7 @@ from plansafe.app.runs.counting import NOT_CHECKED, Rate
 from plansafe.app.runs.layout import laid_out
 from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
 from plansafe.app.runs.summary import Summary
+from quick import every
 
 
 def finding(rule: str | None, **said: Any) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     assert "McNemar's exact p" in done.stderr
 
 
-@pytest.mark.parametrize("form", ["svg", "png"])
+@pytest.mark.parametrize("form", every(2, ["svg", "png"]))
 def test_pictures(tmp_path: Path, form: str) -> None:
     pytest.importorskip("matplotlib")
     from plansafe.app.runs.plots import picture

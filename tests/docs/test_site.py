@@ -49,6 +49,7 @@ def test_a_wrong_index_is_noticed(rows: str, said: str, tmp_path: Path) -> None:
     assert [line for line in mistakes(tmp_path, read_index(tmp_path)) if said in line]
 
 
+@pytest.mark.slow
 def test_links_between_pages_lead_to_a_heading(pages: dict[str, str]) -> None:
     assert not list(make.dead(pages))
     assert list(make.dead({"a.md": "# A\n\n[b](b.md) [c](#c) [a](#a)\n"})) == [

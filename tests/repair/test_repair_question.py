@@ -110,6 +110,7 @@ def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None
             pytest.fail(f"task {number} of seed 2029\n{reproduction(made)}", pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["all", "introduced"])
 def test_rules_that_are_exempt_as_a_whole(judge: str) -> None:
     """As the enumeration has it, which is judged by the kernel with the same exemptions."""

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 SLOW = 20
@@ -38,6 +40,7 @@ def printed(*commands: list[str], optimised: bool = False, speed: int = 1) -> st
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_all_examples() -> None:
     commands = [["examples", "--format", "json"], ["examples", "--replay", "always"]]
     plain = printed(*commands)
