@@ -265,6 +265,7 @@ def test_accepted_connections_send_without_delay() -> None:
     assert asyncio.run(accept())
 
 
+@pytest.mark.slow
 def test_a_kept_connection_answers_as_fast_as_a_new_one(address: str) -> None:
     def seconds(client: httpx.Client) -> float:
         begin = time.perf_counter()

@@ -215,7 +215,7 @@ def test_examples(name: str) -> None:
     check(EXAMPLE_CASES[name])
 
 
-@pytest.mark.parametrize("name", conformance_cases())
+@pytest.mark.parametrize("name", every(5, conformance_cases()))
 def test_conformance_cases(name: str, tmp_path: Path) -> None:
     folder = conformance_cases()[name].write(tmp_path)
     check(case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl")))
@@ -226,7 +226,9 @@ def test_mistakes(files: None, name: str) -> None:
     check(MISTAKES[name])
 
 
-@pytest.mark.parametrize("name", ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+@pytest.mark.parametrize(
+    "name", every(3, ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+)
 @pytest.mark.parametrize("verb", ["repair", "diagnose"])
 def test_repairs_and_diagnoses_of_mistakes(files: None, verb: str, name: str) -> None:
     flags = [flag for flag in MISTAKES[name].flags if flag != "--full-state"]
@@ -259,6 +261,7 @@ def test_repairs_of_the_examples(folder: str) -> None:
     assert combined_exit_code([found["exit_code"] for found in objects]) == code
 
 
+@pytest.mark.slow
 def test_a_repair_in_another_world() -> None:
     home = EXAMPLES / "virtualhome"
     flags = ["--world", "virtualhome", "--scene", str(home / "home.json"), "--max-cost", "2", "--time-limit", "1"]
@@ -300,7 +303,7 @@ LINTED = {
 }
 
 
-@pytest.mark.parametrize("name", LINTED)
+@pytest.mark.parametrize("name", every(3, LINTED))
 def test_lint(files: None, name: str) -> None:
     code, out = command("lint", *LINTED[name], "--time-limit", "5", "--format", "json")
     first, *rest = out.splitlines(keepends=True)

@@ -178,6 +178,7 @@ def test_the_summary_says_each_thing_once() -> None:
     assert "46" in text
 
 
+@pytest.mark.slow
 def test_commands_on_runs(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
     assert "UNSAFE" in call("stats", run).stdout

@@ -55,6 +55,7 @@ def test_the_same_seed_gives_the_same_corpus() -> None:
     assert [c.steps for c in once] != [c.steps for c in other]
 
 
+@pytest.mark.slow
 def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
     assert Counter(len(case.faults) for case in cases()) == {1: 42, 2: 15}
     for case in cases():

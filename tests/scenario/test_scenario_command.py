@@ -202,6 +202,7 @@ def test_nothing_from_a_file_reaches_the_terminal_unescaped(run: Run, tmp_path: 
         assert "\x1b" not in out + err
 
 
+@pytest.mark.slow
 def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path) -> None:
     for name in ("flowerpot-above-the-cot", "television-in-one-hand"):
         shutil.copytree(Path(SHIPPED) / name, tmp_path / "own" / name)

@@ -201,6 +201,7 @@ def test_the_reference_is_right_everywhere(shipped: tuple[BenchTask, ...]) -> No
     assert {round(value, 6) for value in plans.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_the_planner_knows_plans_and_goals_and_no_action(shipped: tuple[BenchTask, ...]) -> None:
     found = shares(mocked("planner", Settings(Suite.SAFEL), shipped), Suite.SAFEL)
     right = {name: value for name, value in found.items() if name.startswith(("sequencing", "goal"))}
