@@ -134,6 +134,7 @@ def test_the_page_says_which_goals_of_is_bench_are_covered() -> None:
     assert_said(judged)
 
 
+@pytest.mark.slow
 def test_goals_of_is_bench_are_covered_or_say_why() -> None:
     """A draw of them, and all that are not covered; each is judged by ``pytest -m whole``."""
     goals = isbench.goals()

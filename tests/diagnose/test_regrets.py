@@ -14,6 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.regrets import Grade, Regrets, Regretted
 from plansafe.verifier.planning.own_search import OwnSearch
+from quick import every
 
 PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Grade.UNKNOWN
 
@@ -31,7 +32,7 @@ def text(steps: tuple[str, ...]) -> Source:
     return Source("plan", "\n".join(steps))
 
 
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("part", every(3, range(3)))
 def test_against_exhaustive_search(part: int) -> None:
     """Proved is exact; found and estimated never less than 0; no interval excludes the point of no return."""
     seen, planner = Counter[Grade](), OwnSearch()
@@ -59,7 +60,7 @@ def test_against_exhaustive_search(part: int) -> None:
     assert min(seen[grade] for grade in (PROVED, ESTIMATE, UNKNOWN)) > 5
 
 
-@pytest.mark.parametrize("grade", [PROVED, FOUND, ESTIMATE])
+@pytest.mark.parametrize("grade", every(3, [PROVED, FOUND, ESTIMATE]))
 def test_plans_of_a_batch_do_not_disturb_each_other(grade: Grade) -> None:
     """What one plan teaches makes others no worse: proved values stay, and exact ones do not change."""
     for seed, case in cases("batch", 25):

@@ -12,6 +12,8 @@ from divergences import read_divergences
 from judges import ROOT, Kernel, Safecheck, find_kairos
 from mutation import mutants, object_names, read_plan
 
+from quick import every
+
 CASES = all_cases()
 TASKS = shipped_tasks()
 METRICS = {"constraints/metric-is-violated-unknown"}  # the kernel reads over metrics
@@ -26,7 +28,7 @@ def kairos() -> Path:
     return command
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", every(4, CASES), ids=lambda case: case.name)
 def test_our_verdict_on_a_case(case: Case) -> None:
     opinion = Safecheck(case.domain, case.problem)(case.plan)
     assert opinion.verdict == case.ours, opinion.words

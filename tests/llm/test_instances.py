@@ -18,6 +18,7 @@ def drawn() -> list[Instance]:
     return list(instances(2, seed=5))
 
 
+@pytest.mark.slow
 def test_every_family_is_drawn_and_its_reference_is_safe(drawn: list[Instance]) -> None:
     assert [one.name for one in drawn] == [f"{family}-{n}" for family in FAMILIES for n in range(2)]
     for one in drawn:

@@ -34,6 +34,7 @@ def test_labels_say_what_they_should() -> None:
         assert not (label["broken_off"] and not label["plan"])
 
 
+@pytest.mark.slow
 def test_a_plan_with_an_ill_formed_step_is_invalid_and_any_other_is_one_of_the_task() -> None:
     seen = 0
     for answer in answers():

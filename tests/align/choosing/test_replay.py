@@ -97,6 +97,7 @@ def test_a_violation_is_known_when_nothing_can_mend_it() -> None:
     assert known_at(task, reference, "heat-off-at-the-end") == len(reference) + 1
 
 
+@pytest.mark.slow
 def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
     monkeypatch.setattr("plansafe.align.choosing.regretting.SECONDS", 60.0)  # a busy machine changes nothing
