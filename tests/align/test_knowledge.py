@@ -141,6 +141,7 @@ def test_scripts_of_virtualhome_are_asked_about_too(data: Path) -> None:
     assert Asks.EFFECTS in kinds and Asks.PLACE in kinds
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_questions_each_once(some: list[Asked]) -> None:
     assert [Asked(*one) for one in made(SOME, 1000, 0)] == some
     first = [Asked(*one) for one in made(SOME[:1], 1000, 0)]

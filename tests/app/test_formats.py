@@ -221,7 +221,7 @@ def test_conformance_cases(name: str, tmp_path: Path) -> None:
     check(case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl")))
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", every(5, MISTAKES))
 def test_mistakes(files: None, name: str) -> None:
     check(MISTAKES[name])
 

@@ -11,7 +11,6 @@ import pytest
 
 from plansafe.app import auditing, plain
 from plansafe.app.commandline import app
-from quick import every
 
 PARTS = (
     *(
@@ -77,7 +76,8 @@ def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[
     return whole, own
 
 
-@pytest.mark.parametrize("project", every(2, ["", PROJECT]))
+@pytest.mark.slow
+@pytest.mark.parametrize("project", ["", PROJECT])
 def test_plain_command_lines_mean_the_same(
     project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

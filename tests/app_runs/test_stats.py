@@ -19,7 +19,6 @@ from plansafe.app.runs.counting import NOT_CHECKED, Rate
 from plansafe.app.runs.layout import laid_out
 from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
 from plansafe.app.runs.summary import Summary
-from quick import every
 
 
 def finding(rule: str | None, **said: Any) -> dict[str, Any]:
@@ -116,6 +115,7 @@ def test_a_null_headline_of_an_older_run_is_read_as_not_checked(tmp_path: Path) 
     assert [one["headline"] for one in read_run(run).rows()] == [NOT_CHECKED]
 
 
+@pytest.mark.slow
 def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     rows = [*ROWS, row(5, "INVALID", finding("late", readings=["skip"]), finding(None, readings=["halt", "skip"]))]
     assert [one[1] for one in by_findings(rows, "rule").rows] == ["wet", "hot"]
@@ -208,7 +208,8 @@ def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     assert "McNemar's exact p" in done.stderr
 
 
-@pytest.mark.parametrize("form", every(2, ["svg", "png"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["svg", "png"])
 def test_pictures(tmp_path: Path, form: str) -> None:
     pytest.importorskip("matplotlib")
     from plansafe.app.runs.plots import picture

@@ -76,6 +76,7 @@ def test_the_navigation_has_every_page_once(pages: dict[str, str]) -> None:
     assert sorted(walk(make.navigation(read_index(DOCS), pages))) == sorted(pages)
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_command_and_flag(pages: dict[str, str]) -> None:
     names = set()
     for words, command in commands.every_command():

@@ -144,6 +144,7 @@ def test_a_difference_in_one_part_may_be_hidden_by_another() -> None:
     assert compared(nothing, never).equal is False
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_letter_by_letter_is_compared_by_executions(home: CompiledTask) -> None:
     """Washed once is washed for good in this domain, which only its actions say."""
     washed = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?x))"

@@ -40,6 +40,7 @@ def test_things_that_are_asked_for_are_in_the_home(drawn: list[Instance]) -> Non
         assert len(asked) >= 2, one.words
 
 
+@pytest.mark.slow
 def test_some_plans_that_reach_the_goal_are_unsafe(drawn: list[Instance]) -> None:
     unsafe = set()
     for one in drawn:

@@ -38,6 +38,7 @@ def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest
     assert _run(capsys, "tables", str(chance), "--split", "development")[0] == 2
 
 
+@pytest.mark.slow
 def test_mistakes_are_said_and_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run.jsonl"
     assert _plan(capsys, run, "mock/empty")[0] == 0

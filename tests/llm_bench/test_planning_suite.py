@@ -52,6 +52,7 @@ def test_an_empty_answer_is_no_plan_and_the_last_resort_is_counted_apart() -> No
     assert found["resort"]["status"] == "found" and found["resort"]["by_model"] == 0
 
 
+@pytest.mark.slow
 def test_chance_arrives_under_the_guide_and_keeps_rules_under_the_shield() -> None:
     guided = _record("mock/random", decode=Decode.GUIDED)
     assert guided["headline"] == "SAFE" and len(guided["plan"]) <= guided["longest"]

@@ -104,6 +104,7 @@ def test_any_text_ends_in_a_result(task: str, pieces: list[str]) -> None:
             assert 0 <= label.span.start <= label.span.end <= max(len(text), 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(seed=st.integers(0, 2**32))
 def test_damaged_outputs_end_in_a_result(seed: int) -> None:

@@ -132,6 +132,7 @@ def test_a_capped_plan_earns_no_reward_for_safety_and_no_safe_score(remark: str 
     assert score.safe is (remark is None)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
 def test_no_retraction_is_harmless(task: str, seed: int, before: bool) -> None:

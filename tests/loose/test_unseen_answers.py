@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from unseen_answers import SETS, Outcome, answers, reading, verdict
 
-from quick import every
 
-
-@pytest.mark.parametrize("number", every(2, SETS))
+@pytest.mark.slow
+@pytest.mark.parametrize("number", SETS)
 def test_no_unseen_retraction_is_safe(number: int) -> None:
     retractions = answers("retractions", number)
     assert len(retractions) == 200

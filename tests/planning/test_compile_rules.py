@@ -17,7 +17,6 @@ from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
 from plansafe.verifier.planning.external import joined
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline
-from quick import every
 
 STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
 SEED = 31
@@ -73,7 +72,8 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
     return out, compared, safe
 
 
-@pytest.mark.parametrize("stream", every(6, STREAMS))
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", STREAMS)
 def test_verdicts_of_random_tasks(stream: str) -> None:
     compared = safe = 0
     for number in range(CASES):

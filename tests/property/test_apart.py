@@ -14,7 +14,6 @@ from plansafe.verifier.execution.apart import Apart, Ground, QuickTimedRun
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.execution.timed import TimedRun
-from quick import every
 
 
 def about_states(candidate: Case) -> Case:
@@ -61,7 +60,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return out
 
 
-@pytest.mark.parametrize("stream", every(2, ["timed", "clashes"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", ["timed", "clashes"])
 def test_the_same_comes_of_a_plan(stream: str, taken: list[bool]) -> None:
     for number in range(40):
         candidate = without_rules(case(stream, 20, number))

@@ -12,6 +12,7 @@ import pytest
 from case_files import read_cases
 from plansafe.app.commandline import app
 from plansafe.llm.scenarios.reading import SHIPPED
+from quick import every
 
 HERE = Path(__file__).parent
 CRITERIA = {case.name: case for case in read_cases(HERE / "criteria.md")}
@@ -149,7 +150,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    [
+    every(6, [
         (("check",), 2, "Missing argument"),
         (("check", "nowhere"), 2, "problem not found: nowhere"),
         (("check", "base.pddl"), 2, "base.pddl is a domain, not a scenario"),
@@ -167,7 +168,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "set/foil/rules.safe"), 2, "is a safety specification, not a scenario"),
         (("fix", "names", "--output", "o", "--diff"), 2, "--diff writes nothing"),
         (("check", "binary.pddl"), 2, "binary.pddl is no problem"),
-    ],
+    ]),
 )  # fmt: skip
 def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
     problem = "(define (problem p) (:domain d) (:goal (and)))"
@@ -221,7 +222,7 @@ def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path)
     assert "SC778" in err
 
 
-@pytest.mark.parametrize("name", ["flowerpot-above-the-cot", "television-in-one-hand"])
+@pytest.mark.parametrize("name", every(2, ["flowerpot-above-the-cot", "television-in-one-hand"]))
 def test_a_missing_parenthesis_is_fixed_in_a_folder_that_describes_itself(run: Run, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "own" / name
     shutil.copytree(Path(SHIPPED) / name, folder)

@@ -125,6 +125,7 @@ def test_no_text_is_too_wrong(text: str) -> None:
         assert fix(fixed.scenario, DECLARED, Limits(time_s=1)).corrections == ()
 
 
+@pytest.mark.slow
 def test_texts_without_sense_change_nothing_of_that() -> None:
     random, tasks = Random("scenario mutants"), small_tasks()
     for _ in range(25):

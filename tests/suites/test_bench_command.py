@@ -81,6 +81,7 @@ def test_a_run_writes_its_files_and_is_resumed(run: Run) -> None:
     assert "SAFEL's labels beside our classes" in markdown
 
 
+@pytest.mark.slow
 def test_another_run_is_not_written_over(run: Run) -> None:
     asked = ("bench", "safel", "--limit", "1", "--test", "refusal", "-o", "run.jsonl")
     assert run(*asked, "-m", "mock/empty")[0] == 0

@@ -192,6 +192,7 @@ def shares(found: Scores, suite: Suite) -> dict[str, float]:
     return {name: value for name, value in known.items() if value is not None}
 
 
+@pytest.mark.slow
 def test_the_reference_is_right_everywhere(shipped: tuple[BenchTask, ...]) -> None:
     safel = shares(mocked("reference", Settings(Suite.SAFEL), shipped), Suite.SAFEL)
     assert len(safel) > 8

@@ -49,6 +49,7 @@ def test_all_examples() -> None:
     assert printed(*commands, speed=SLOW) == plain
 
 
+@pytest.mark.slow
 def test_a_deadline_that_two_events_of_one_time_meet(tmp_path: Path) -> None:
     files = {"d.pddl": DOMAIN, "p.pddl": PROBLEM, "s.safe": RULE, "x.plan": "0: (bake a) [3 +- 1]\n3: (open-door)\n"}
     for name, text in files.items():

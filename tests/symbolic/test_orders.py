@@ -111,6 +111,7 @@ def test_numbers_and_bounds_depend_on_the_order() -> None:
     assert judged(plan, pairs, "(:trajectory soon :formula (within 3 (p)))").safe is Worlds.ALL
 
 
+@pytest.mark.slow
 def test_exclusive_pairs_are_never_both_true() -> None:
     pairs = 0
     for number in range(25):
@@ -130,6 +131,7 @@ def test_exclusive_pairs_are_never_both_true() -> None:
     assert pairs > 80
 
 
+@pytest.mark.slow
 def test_open_facts_outcomes_and_orders_together() -> None:
     judged_cases = 0
     for number in range(6):

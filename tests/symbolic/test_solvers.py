@@ -24,7 +24,6 @@ from plansafe.verifier.symbolic.circuits.solvers import (
     Unsupported,
     solver_for,
 )
-from quick import every
 
 
 def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: list[Literal], expected: bool) -> None:
@@ -138,6 +137,7 @@ def test_products_and_quotients() -> None:
     assert agrees(circuit, solver.model())
 
 
+@pytest.mark.slow
 def test_depth_and_sharing_are_no_problem() -> None:
     circuit = Circuit()
     literal = circuit.input(0)
@@ -172,7 +172,8 @@ def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
     assert solver(circuit, time.monotonic()).solve([literal]) is None
 
 
-@pytest.mark.parametrize("solver", every(2, [SatSolver, SmtSolver]))
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
 def test_no_answer_after_the_work_budget(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()
     literal = hard(circuit)

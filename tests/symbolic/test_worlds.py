@@ -12,7 +12,6 @@ from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.rules.question import Question
-from quick import every
 
 
 def judged(case: WorldsCase, full: bool) -> list[str]:
@@ -23,20 +22,23 @@ def judged(case: WorldsCase, full: bool) -> list[str]:
         return []
 
 
-@pytest.mark.parametrize("block", every(4, range(4)))
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
 def test_facts_and_outcomes(block: int) -> None:
     for number in range(block * 15, block * 15 + 15):
         case = worlds_case("facts", 1, number)
         assert judged(case, number % 5 == 0) == [], case.show()
 
 
-@pytest.mark.parametrize("mode", every(4, ["facts", "intervals", "orders", "timed"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["facts", "intervals", "orders", "timed"])
 def test_exemptions(mode: str) -> None:
     for number in range(12):
         case = worlds_case(mode, 3, number)._replace(question=Question(exemptions=EXEMPT))
         assert judged(case, number % 4 == 0) == [], case.show()
 
 
+@pytest.mark.slow
 def test_numbers() -> None:
     for number in range(12):
         case = worlds_case("intervals", 1, number)
