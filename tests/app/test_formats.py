@@ -27,10 +27,10 @@ from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
 from case_files import conformance_cases, read_cases
-from plansafe.app.checking import Result, Settings
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.render import FORMATS, renderer
-from plansafe.app.service import audit, combined_exit_code
+from plansafe.app.session.audit import audit, combined_exit_code
+from plansafe.app.session.model import Result, Settings
 from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from case_files import Case, read_cases
-from plansafe.app.checking import Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 from plansafe.verifier.reporting.report import Report
 
 RULES = Path(__file__).resolve().parent / "rules"

@@ -11,9 +11,9 @@ from compare import Both
 from generate import STREAMS, case
 
 from case_files import conformance_cases
-from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.source import Source
 from quick import every
 

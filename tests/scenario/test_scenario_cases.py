@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from case_files import read_cases
-from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.llm.scenario.check import check
 from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 

@@ -10,7 +10,7 @@ import pytest
 
 from case_files import read_cases, replace_block
 from plansafe.app.render.scenario import difference
-from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit, apply
 from plansafe.llm.scenario.fix import fix
