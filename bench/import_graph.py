@@ -1,11 +1,11 @@
-"""The house in figures and as a picture: what lies where, who imports whom, how branched functions are.
+"""Measure the code base and draw its imports: statements, import edges, complexity of functions.
 
 usage: python -m bench.import_graph [--svg FILE] [ROOT]
 
-Prints for the shipped code: statements of the syntax tree by room, circles of files (annotations included), functions
+Prints for the shipped code: statements of the syntax tree by package, circles of files (annotations included), functions
 above a complexity of 15 and 25, imports that point upwards, and private names that are taken from elsewhere.
-With ``--svg`` it draws the plan of the house instead: the floors, the rooms with what their ``__init__`` says of them,
-and an arrow for each import between rooms that no other path of arrows stands for.
+With ``--svg`` it draws the import graph instead: the layers, the packages with what their ``__init__`` says of them,
+and an arrow for each import between packages that no other path of arrows stands for.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import NamedTuple
 from plansafe.verifier.model.uncollected import uncollected
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
-# The floors from the top to the ground; rooms of one floor stand side by side. A room is a package or a file.
-FLOORS: tuple[tuple[str, ...], ...] = (
+# The layers from the top to the ground; packages of one layer stand side by side. A package is a package or a file.
+LAYERS: tuple[tuple[str, ...], ...] = (
     ("app",),
     ("align",),
     ("llm",),
@@ -41,7 +41,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("verifier.model", "verifier.extras"),
     ("grammar", "verifier.kernel"),
 )
-ROOMS = tuple(room for floor in FLOORS for room in floor)
+PACKAGES = tuple(package for layer in LAYERS for package in layer)
 
 
 class Module(NamedTuple):
@@ -123,26 +123,26 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return sorted(out, key=len, reverse=True)
 
 
-def room(module: str) -> str:
-    """The room in which a file lies."""
-    return max([r for r in ROOMS if module == r or module.startswith(f"{r}.")] or [module.split(".")[0]], key=len)
+def package(module: str) -> str:
+    """The package in which a file lies."""
+    return max([r for r in PACKAGES if module == r or module.startswith(f"{r}.")] or [module.split(".")[0]], key=len)
 
 
 def doors(files: Mapping[str, Module]) -> dict[str, set[str]]:
-    """Which rooms each room imports from."""
-    out: dict[str, set[str]] = {name: set() for name in ROOMS}
+    """Which packages each package imports from."""
+    out: dict[str, set[str]] = {name: set() for name in PACKAGES}
     for module in files.values():
         for other in module.imports:
-            if room(other) != room(module.name):
-                out[room(module.name)].add(room(other))
+            if package(other) != package(module.name):
+                out[package(module.name)].add(package(other))
     return out
 
 
 def upward(files: Mapping[str, Module]) -> list[tuple[str, str]]:
-    """Imports that point to a higher floor."""
-    level = {name: number for number, floor in enumerate(FLOORS) for name in floor}
+    """Imports that point to a higher layer."""
+    level = {name: number for number, layer in enumerate(LAYERS) for name in layer}
     pairs = [(module.name, other) for module in files.values() for other in module.imports]
-    return sorted([(a, b) for a, b in pairs if level.get(room(b), 0) < level.get(room(a), 0)])
+    return sorted([(a, b) for a, b in pairs if level.get(package(b), 0) < level.get(package(a), 0)])
 
 
 def complexity(function: ast.AST) -> int:
@@ -179,11 +179,11 @@ def figures(root: Path) -> str:
     files = modules(root)
     statements: Counter[str] = Counter()
     for module in files.values():
-        statements[room(module.name)] += sum([isinstance(node, ast.stmt) for node in ast.walk(module.tree)])
+        statements[package(module.name)] += sum([isinstance(node, ast.stmt) for node in ast.walk(module.tree)])
     functions = [
         (complexity(node), module.name, node.name)
         for module in files.values()
-        if room(module.name) != "verifier.kernel"
+        if package(module.name) != "verifier.kernel"
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef)
     ]
@@ -226,25 +226,25 @@ def _arrow(a: str, b: str, way: str) -> str:
 
 
 def svg(files: Mapping[str, Module]) -> str:
-    """The plan of the house. The same imports give the same text."""
+    """The import graph. The same imports give the same text."""
     place: dict[str, tuple[float, float, float]] = {}
-    for number, floor in enumerate(FLOORS):
-        width = (WIDTH - 2 * LEFT - GAP * (len(floor) - 1)) / len(floor)
-        if len(floor) == 1 and floor[0] not in ("app",):
+    for number, layer in enumerate(LAYERS):
+        width = (WIDTH - 2 * LEFT - GAP * (len(layer) - 1)) / len(layer)
+        if len(layer) == 1 and layer[0] not in ("app",):
             width = (WIDTH - 2 * LEFT) * 0.72
-        for column, name in enumerate(floor):
-            x = (WIDTH - width) / 2 if len(floor) == 1 else LEFT + column * (width + GAP)
+        for column, name in enumerate(layer):
+            x = (WIDTH - width) / 2 if len(layer) == 1 else LEFT + column * (width + GAP)
             place[name] = (x, 16 + number * ROW, width)
-    height = 16 + len(FLOORS) * ROW
+    height = 16 + len(LAYERS) * ROW
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
-        "<title>The house: floors, rooms, and who imports whom</title>",
+        "<title>Import graph: layers, packages, and who imports whom</title>",
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" orient="auto">',
         '<path d="M0 0 8 4 0 8z" fill="#57606a"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
     ]
     edges = reduced(doors(files))
-    level = {name: number for number, floor in enumerate(FLOORS) for name in floor}
+    level = {name: number for number, layer in enumerate(LAYERS) for name in layer}
     short = [(a, b) for a, b in edges if level[b] - level[a] == 1]
     entering, leaving = Counter([b for _, b in short]), Counter([a for a, _ in short])
     used: Counter[tuple[str, bool]] = Counter()
@@ -259,7 +259,7 @@ def svg(files: Mapping[str, Module]) -> str:
         x2, y2 = port(b, False, entering[b]), place[b][1]
         bend = (y1 + y2) / 2
         out.append(_arrow(a, b, f"M{x1:.0f} {y1:.0f} C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {y2 - 1:.0f}"))
-    # Longer ways run beside the house, each in a lane of its own: the longest outside.
+    # Longer ways run next to the boxes, each in a lane of its own: the longest outside.
     far = sorted([(a, b) for a, b in edges if level[b] - level[a] > 1], key=lambda e: level[e[1]] - level[e[0]])
     lanes: Counter[bool] = Counter()
     for a, b in far:

@@ -77,6 +77,7 @@ def call_once(tool: str, arguments: dict[str, Any]) -> Any:
     return asyncio.run(call())
 
 
+@pytest.mark.slow
 def test_a_session_of_an_agent() -> None:
     said = asyncio.run(conversation())
     assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(said["tools"])

@@ -427,6 +427,7 @@ def test_hostile_manifests_write_what_they_say_or_nothing(packed: Path, tmp_path
 # -- what is chosen ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_code_is_one_tree_that_runs_without_the_rest(tmp_path: Path) -> None:
     """Unpacked elsewhere, without site-packages: the engine draws, judges and packs, and the losses are importable."""
     pack(contents.code(), str(tmp_path / "pack"), 1 << 20)

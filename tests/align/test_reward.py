@@ -16,6 +16,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.prompts.examples import shipped
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
+from quick import every
 
 STEW = "drawn:stew/2/0"
 OTHERS = ("drawn:tea/1/0", "drawn:groceries/2/0", "scenario:candles-under-the-garland")
@@ -95,7 +96,7 @@ def some(steps: list[str], checker: Checker, random: Random) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("origin", [STEW, *OTHERS])
+@pytest.mark.parametrize("origin", every(4, [STEW, *OTHERS]))
 def test_safe_is_what_the_checker_says(origin: str) -> None:
     """And more than anything else is worth; what breaks a rule has less than half of that."""
     task = task_of(origin)
@@ -167,6 +168,7 @@ def test_limits(stew: Scorer, steps: list[str]) -> None:
     assert stew.score(plan([*there * (MOST_STEPS // 2), there[0]])) == NOTHING
 
 
+@pytest.mark.slow
 def test_a_batch_of_several_tasks_in_any_order(root: Path, steps: list[str]) -> None:
     """Each value is the task's and the text's alone: also that of a function which has seen others before."""
     random = Random(7)

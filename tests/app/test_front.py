@@ -88,6 +88,7 @@ def test_no_arguments_show_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
         assert word in err
 
 
+@pytest.mark.slow
 def test_completion_knows_every_command_and_its_flags() -> None:
     assert completed("safecheck re") == ["repair"]
     assert set(completed("safecheck ")) > {"audit", "lint", "domains", "verify-certificate"}

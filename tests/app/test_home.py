@@ -428,6 +428,7 @@ def test_the_example(run: Run) -> None:
     assert "fridge-closed-again: the fridge shuts by itself" in out
 
 
+@pytest.mark.slow
 def test_virtualhome(run: Run) -> None:
     plan, scene = str(EXAMPLES / "virtualhome/warm-milk.txt"), str(EXAMPLES / "virtualhome/home.json")
     flags = (plan, "--world", "virtualhome", "--scene", scene, "--memory-limit", "0", "--format", "json")

@@ -76,6 +76,7 @@ def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[
     return whole, own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("project", ["", PROJECT])
 def test_plain_command_lines_mean_the_same(
     project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

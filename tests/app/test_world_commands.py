@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from in_process import safecheck
 from plansafe.app.interfaces.cli import commands, lint
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
 from plansafe.app.system import process
+from quick import every
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
 NODES = [
@@ -66,10 +67,7 @@ def mistaken(home: Path) -> Path:
 
 def run(*arguments: str, cwd: Path) -> tuple[int, str]:
     """The exit code of the command, and all that it printed."""
-    environment = {**os.environ, "NO_COLOR": "1"}
-    done = subprocess.run(
-        [*SAFECHECK, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = safecheck(*arguments, cwd=cwd)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stdout + done.stderr
 
@@ -84,6 +82,7 @@ def test_a_script_is_audited_like_a_plan(home: Path) -> None:
     assert "blame: pre-existing" not in text
 
 
+@pytest.mark.slow
 def test_a_repair_is_a_script(home: Path) -> None:
     code, text = run("repair", "--world", "virtualhome", "cook.txt", "--graph", "graph.json", "--output", "-", cwd=home)
     assert code == 0, text
@@ -111,59 +110,90 @@ def test_a_folder_of_scripts(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    [
-        (("--world", "virtualhmoe", "cook.txt"), "SC610", "did you mean `virtualhome`?"),
-        (("--world", "virtualhome", "cook.txt"), "SC603", "--scene FILE"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "nothing.json"), "SC601", "nothing.json"),
-        (("--world", "virtualhome", "nothing.txt", "--scene", "graph.json"), "SC601", "nothing.txt"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "cook.txt"), "SC010", "cook.txt"),
-        (("--world", "virtualhome", "graph.json", "--scene", "graph.json"), "SC011", "graph.json"),
-        (("cook.txt", "--scene", "graph.json"), "SC607", "--world"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--from", "text"), "SC607", "leave one out"),
-        (("domains", "show", "hoursehold"), "SC610", "did you mean `household`?"),
-        (("domains", "export", "nowhere"), "SC610", "known worlds"),
-        (("domains", "export", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
-        (("hazards", "nonsense"), "SC607", "safel"),
-        (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
-        (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
-        (("detector", "nothing"), "SC601", "virtualhome"),
-        (("detector", "cook.txt"), "SC776", "cook.txt"),
-        (("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"), "SC607", "is given with --scene"),
-        (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
-        (("detector", "nothing"), "SC601", "igibson, virtualhome"),
-        (("hazards", "safl"), "SC607", "did you mean `safel`?"),
-        (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
-        (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
-        (("hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
-        (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"), "SC014", "leave --task out"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "p"), "SC601", "not found: p"),
-        (
-            ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "cut.json"),
-            "SC607",
-            "--problem",
-        ),
-        (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "without --world"),
-        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"), "SC014", "leave --task out"),
-        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"), "SC010", "`isDirty`"),
-        (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--task", "cook"), "SC014", "`tea`"),
-        (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"), "SC010", "leave --goal out"),
-        (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
-        (("domains", "export", "igibson"), "SC603", "--scene FILE"),
-        (("domains", "export", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
-        (("domains", "export", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
-        (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
-        (("lint", "hom"), "SC601", "did you mean `home`?"),
-        (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
-        (("lint",), "SC602", "there is nothing to look at"),
-        (("lint", "graph.json", "--domain", "household"), "SC003", "not a specification"),
-        (("lint", "--world", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
-        (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "give it with --scene"),
-        (("lint", "--world", "virtualhome", "--domain", "household"), "SC607", "does not use --domain"),
-        (("lint", "--world", "despite", "--scene", "graph.json"), "SC603", "--problem FILE"),
-    ],
+    every(
+        6,
+        [
+            (("--world", "virtualhmoe", "cook.txt"), "SC610", "did you mean `virtualhome`?"),
+            (("--world", "virtualhome", "cook.txt"), "SC603", "--scene FILE"),
+            (("--world", "virtualhome", "cook.txt", "--scene", "nothing.json"), "SC601", "nothing.json"),
+            (("--world", "virtualhome", "nothing.txt", "--scene", "graph.json"), "SC601", "nothing.txt"),
+            (("--world", "virtualhome", "cook.txt", "--scene", "cook.txt"), "SC010", "cook.txt"),
+            (("--world", "virtualhome", "graph.json", "--scene", "graph.json"), "SC011", "graph.json"),
+            (("cook.txt", "--scene", "graph.json"), "SC607", "--world"),
+            (
+                ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--from", "text"),
+                "SC607",
+                "leave one out",
+            ),
+            (("domains", "show", "hoursehold"), "SC610", "did you mean `household`?"),
+            (("domains", "export", "nowhere"), "SC610", "known worlds"),
+            (("domains", "export", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
+            (("hazards", "nonsense"), "SC607", "safel"),
+            (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
+            (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
+            (("detector", "nothing"), "SC601", "virtualhome"),
+            (("detector", "cook.txt"), "SC776", "cook.txt"),
+            (
+                ("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"),
+                "SC607",
+                "is given with --scene",
+            ),
+            (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
+            (("detector", "nothing"), "SC601", "igibson, virtualhome"),
+            (("hazards", "safl"), "SC607", "did you mean `safel`?"),
+            (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
+            (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
+            (("hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
+            (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
+            (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
+            (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
+            (
+                ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"),
+                "SC014",
+                "leave --task out",
+            ),
+            (
+                ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "p"),
+                "SC601",
+                "not found: p",
+            ),
+            (
+                ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "cut.json"),
+                "SC607",
+                "--problem",
+            ),
+            (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "without --world"),
+            (
+                ("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"),
+                "SC014",
+                "leave --task out",
+            ),
+            (
+                ("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"),
+                "SC010",
+                "`isDirty`",
+            ),
+            (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--task", "cook"), "SC014", "`tea`"),
+            (
+                ("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"),
+                "SC010",
+                "leave --goal out",
+            ),
+            (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
+            (("domains", "export", "igibson"), "SC603", "--scene FILE"),
+            (("domains", "export", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
+            (("domains", "export", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+            (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
+            (("lint", "hom"), "SC601", "did you mean `home`?"),
+            (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
+            (("lint",), "SC602", "there is nothing to look at"),
+            (("lint", "graph.json", "--domain", "household"), "SC003", "not a specification"),
+            (("lint", "--world", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+            (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "give it with --scene"),
+            (("lint", "--world", "virtualhome", "--domain", "household"), "SC607", "does not use --domain"),
+            (("lint", "--world", "despite", "--scene", "graph.json"), "SC603", "--problem FILE"),
+        ],
+    ),
 )
 def test_mistakes_are_answered(
     mistaken: Path,
@@ -201,6 +231,7 @@ def test_a_plan_without_steps_is_said_to_have_none(home: Path) -> None:
     assert "warning[SC011]: the plan has no steps" in text
 
 
+@pytest.mark.slow
 def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     command = [*SAFECHECK, "--world", "virtualhome", "-", "--scene", "graph.json"]
     shell = ["sh", "-c", '"$@" <&-', "sh", *command]
@@ -282,6 +313,7 @@ def test_hazards_and_detectors(home: Path) -> None:
     assert "fire-and-heat" in text
 
 
+@pytest.mark.slow
 def test_gaps_of_a_specification(home: Path) -> None:
     examples = Path(__file__).resolve().parents[2] / "examples"
     (home / "mine.safe").write_text(

@@ -115,6 +115,7 @@ def test_a_null_headline_of_an_older_run_is_read_as_not_checked(tmp_path: Path) 
     assert [one["headline"] for one in read_run(run).rows()] == [NOT_CHECKED]
 
 
+@pytest.mark.slow
 def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     rows = [*ROWS, row(5, "INVALID", finding("late", readings=["skip"]), finding(None, readings=["halt", "skip"]))]
     assert [one[1] for one in by_findings(rows, "rule").rows] == ["wet", "hot"]
@@ -177,6 +178,7 @@ def test_the_summary_says_each_thing_once() -> None:
     assert "46" in text
 
 
+@pytest.mark.slow
 def test_commands_on_runs(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
     assert "UNSAFE" in call("stats", run).stdout
@@ -206,6 +208,7 @@ def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     assert "McNemar's exact p" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_pictures(tmp_path: Path, form: str) -> None:
     pytest.importorskip("matplotlib")

@@ -81,6 +81,7 @@ def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[sa
     assert set(LABELS.reasons["safe"]) == alarmed
 
 
+@pytest.mark.slow
 def test_tasks_are_missed_or_alarm_where_a_reason_says_so(data: Path) -> None:
     """A draw of what the page is made of; all of it is judged by ``pytest -m whole``."""
     if not (data / "safeagentbench").exists():
@@ -134,6 +135,7 @@ def test_the_page_says_which_goals_of_is_bench_are_covered() -> None:
     assert_said(judged)
 
 
+@pytest.mark.slow
 def test_goals_of_is_bench_are_covered_or_say_why() -> None:
     """A draw of them, and all that are not covered; each is judged by ``pytest -m whole``."""
     goals = isbench.goals()

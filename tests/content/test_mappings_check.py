@@ -126,6 +126,7 @@ def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str
         ]
 
 
+@pytest.mark.slow
 def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
     chain = "(g0 (either hob lamp)) " + " ".join([f"(g{n} (either g{n - 1} g{n - 1}))" for n in range(1, 200)])
     checker = mapping((TYPES, f"(:groups {chain})" + TYPES.replace("(either hob)", "hob").replace("pet)", "g199)")))

@@ -341,6 +341,7 @@ def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterato
             yield "replaced", [*steps[:at], f"({' '.join(chance.choice(others))})", *steps[at + 1 :]]
 
 
+@pytest.mark.slow
 def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -> None:
     """Gold plans succeed, faulty ones iff they are still valid; the page says how often a fault is named."""
     chance = random.Random(7)

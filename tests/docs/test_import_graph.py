@@ -7,6 +7,7 @@ from bench.import_graph import FOLDERS, modules, svg, upward
 from doc_blocks import ROOT
 
 
+@pytest.mark.slow
 def test_the_picture_is_what_the_imports_are_and_none_points_upwards() -> None:
     files = modules(ROOT)
     drawn = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")

@@ -39,6 +39,17 @@ RUN = (
     "docs/preference-pairs.md",
     "docs/architecture.md",
 )
+SLOW = (
+    "docs/agents.md",
+    "docs/alignment.md",
+    "docs/architecture.md",
+    "docs/home-worlds.md",
+    "docs/language-models.md",
+    "docs/preference-pairs.md",
+    "docs/scenarios.md",
+    "docs/worlds.md",
+)
+"""Pages of RUN whose blocks take more than two seconds; `make test-all` runs them."""
 READ = (
     "README.md",
     "CONTRIBUTING.md",
@@ -53,7 +64,7 @@ _PLACEHOLDER = re.compile(r"SCnnn|(?<![A-Z.])(?:AREA|WORLD|RULE|NAME)\b")  # wha
 _ROOTS = {path.name for path in ROOT.iterdir() if path.is_dir()}
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in RUN])
 def test_every_block_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable), prepend=os.pathsep)  # blocks that start `safecheck`
     page = Page(ROOT / name, tmp_path)

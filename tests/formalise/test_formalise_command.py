@@ -156,6 +156,7 @@ def test_formulas_of_ltl(run: Run) -> None:
     assert rows(out, "rule") == ["(:trajectory r :formula (sometime (always (not (running stove)))))"]
 
 
+@pytest.mark.slow
 def test_json_keeps_the_schema(run: Run) -> None:
     schema = json.loads(SCHEMA.read_text())
     for answers in ((WATCHED, ALWAYS, END, "nothing"), (END, WATCHED), ("CANNOT: x",), ("\ud800\x00nothing",)):

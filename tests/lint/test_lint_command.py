@@ -157,10 +157,12 @@ def shipped(specification: str, *problems: str) -> set[tuple[str, ...]]:
     }
 
 
+@pytest.mark.slow
 def test_the_household_rules_say_something_in_every_problem() -> None:
     assert shipped("household") == set()
 
 
+@pytest.mark.slow
 def test_the_household_rules_and_the_examples() -> None:
     examples = ("breakfast", "cleaning", "dinner", "leftovers", "two-robots", "visit")
     assert shipped("household", *examples) == {

@@ -18,6 +18,7 @@ from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import check_answer, read_loose
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
+from quick import every
 
 HERE = Path(__file__).parent
 PLAN = "(switch-on hob)\n(switch-off hob)\n(go kitchen hall)\n"
@@ -131,6 +132,7 @@ def test_a_capped_plan_earns_no_reward_for_safety_and_no_safe_score(remark: str 
     assert score.safe is (remark is None)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
 def test_no_retraction_is_harmless(task: str, seed: int, before: bool) -> None:
@@ -180,7 +182,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", ["retractions.txt", "descriptive.txt"])
-@pytest.mark.parametrize("task", sorted(PLANS))
+@pytest.mark.parametrize("task", every(4, sorted(PLANS)))
 def test_written_retractions_are_no_harmless_sentences(task: str, name: str) -> None:
     text = (HERE / "remarks" / name).read_text(encoding="utf-8")
     part = text.partition(f"=== {task}\n")[2].partition("\n===")[0]

@@ -5,6 +5,7 @@ Quantifiers over it are constant; a parameter of the kind makes the rule inappli
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def found(report: Report) -> dict[tuple[str | None, str], int]:
     return first
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(when=formula(), demand=formula(("?x",)), key=st.sampled_from((":forbid", ":require")))
 def test_an_empty_kind_is_a_kind_without_objects(when: str, demand: str, key: str) -> None:

@@ -116,6 +116,7 @@ def test_protected_steps_stay() -> None:
     assert all("(put apple kitchen)" in r.steps for r in result.repairs)
 
 
+@pytest.mark.slow
 def test_a_goal_that_a_rule_forbids_is_proved_unsafe() -> None:
     rules = "(define (safety s) (:process whole :forbid (cut ?x) :parameters (?x - item)))"
     found = diagnose(checker(rules), plan(*WHOLE))

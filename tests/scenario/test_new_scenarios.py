@@ -233,6 +233,7 @@ def recorded(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_command_from_a_recording(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, heard = tmp_path / "made", tmp_path / "heard.jsonl"
     flags = ("--type", "human-slip", "--kind", "situational", "--rounds", "1", "--role", "postman: wet porches")

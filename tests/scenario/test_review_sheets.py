@@ -128,6 +128,7 @@ def run(*arguments: str) -> int:
     return int(stop.value.code or 0)
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     assert run("scenario", "sheet", "--split", "test", "--output", str(a)) == 0

@@ -14,6 +14,7 @@ from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_task
 from plansafe.llm.suites.questions import questions
 from plansafe.llm.suites.settings import Settings, Suite
+from quick import every
 
 DOMAIN = """(define (domain delivery) (:types location thing) (:constants hall office shelf - location parcel - thing)
   (:predicates (robot_at ?l - location) (has ?t - thing) (at ?t - thing ?l - location) (checked ?t - thing) (is_busy))
@@ -73,12 +74,15 @@ def table(out: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("mock", "feasible", "safe", "intention", "of_feasible"),
-    [
-        ("reference", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
-        ("planner", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
-        ("unsafe", "100.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0"),
-        ("empty", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "n/a"),
-    ],
+    every(
+        4,
+        [
+            ("reference", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
+            ("planner", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
+            ("unsafe", "100.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0"),
+            ("empty", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "n/a"),
+        ],
+    ),
 )
 def test_what_mocks_come_to(
     run: Run, folder: str, mock: str, feasible: str, safe: str, intention: str, of_feasible: str

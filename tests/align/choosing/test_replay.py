@@ -46,6 +46,7 @@ def test_made_pairs_are_what_they_say(pairs: list[Pair], tmp_path: Path, safeche
     assert (code, out) == (0, f"{path}: 12 pairs of 1 tasks, each is what it says\n")
 
 
+@pytest.mark.slow
 def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
     pair = next(one for one in pairs if one.goal.rejected)
     other = "no-hurrying-with-a-knife"
@@ -97,6 +98,7 @@ def test_a_violation_is_known_when_nothing_can_mend_it() -> None:
     assert known_at(task, reference, "heat-off-at-the-end") == len(reference) + 1
 
 
+@pytest.mark.slow
 def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
     monkeypatch.setattr("plansafe.align.choosing.regretting.SECONDS", 60.0)  # a busy machine changes nothing
@@ -117,6 +119,7 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
         assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in found)
 
 
+@pytest.mark.slow
 def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
     monkeypatch.setattr("plansafe.app.interfaces.cli.pairs._SHARE", 0.0)  # the time is over behind the first candidate

@@ -41,6 +41,7 @@ def _as(run: Evaluation, name: str, factor: float | None = None, seed: int | Non
     return run._replace(header={**run.header, "method": Method(name, factor, seed)._asdict()})
 
 
+@pytest.mark.slow
 def test_seeds_of_a_method_are_pooled_and_each_counts_once(runs: dict[str, Evaluation]) -> None:
     groups = grouped([_as(runs["unsafe"], "a", 0.5, 1), _as(runs["planner"], "b"), _as(runs["planner"], "a", 0.5, 0)])
     assert [(group.name, len(group.found)) for group in groups] == [("a, lambda 0.5", 8), ("b", 4)]
@@ -155,6 +156,7 @@ def _tasks_file(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_from_tasks_to_tables_by_commands(tmp_path: Path) -> None:
     tasks = _tasks_file(tmp_path / "tasks.jsonl")
     assert read_tasks(str(tasks)) == TASKS

@@ -32,6 +32,7 @@ def drawn(size: Size, tmp_path_factory: pytest.TempPathFactory) -> Place:
     return place
 
 
+@pytest.mark.slow
 def test_a_shard_that_is_cut_goes_on_to_the_same_records(drawn: Place, tmp_path: Path) -> None:
     whole = Path(drawn.at("drawn-0.jsonl")).read_bytes()
     again = Place(str(tmp_path), drawn.size)

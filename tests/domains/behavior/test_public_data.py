@@ -62,6 +62,7 @@ def test_the_undeclared_object_is_the_only_fault_of_its_problem(published: list[
     assert report.headline is Headline.VALID
 
 
+@pytest.mark.slow
 def test_gold_plans_under_our_domain_differ_for_the_reasons_listed() -> None:
     lines = (HERE / "gold_differences.txt").read_text().splitlines()
     listed = dict(line.split() for line in lines if not line.startswith("#"))
@@ -82,6 +83,7 @@ def test_gold_plans_under_our_domain_differ_for_the_reasons_listed() -> None:
     assert found == listed
 
 
+@pytest.mark.slow
 def test_sequences_of_people_are_judged_as_documented(root: Path) -> None:
     found = list(human(data_folder()))
     assert len(found) == 70
