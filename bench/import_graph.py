@@ -4,7 +4,7 @@ usage: python -m bench.import_graph [--svg FILE] [ROOT]
 
 Prints for the shipped code: statements of the syntax tree by package, circles of files (annotations included), functions
 above a complexity of 15 and 25, imports that point upwards, and private names that are taken from elsewhere.
-With ``--svg`` it draws the import graph instead: the layers, the packages with what their ``__init__`` says of them,
+With ``--svg`` it draws the import graph instead: layers, packages with the first line of their ``__init__``,
 and an arrow for each import between packages that no other path of arrows stands for.
 """
 
