@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from plansafe.llm.loose.claims import Claims
 from plansafe.llm.loose.clauses import Clauses, Context, Mention, Place
 from plansafe.llm.loose.names import Names
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token
@@ -66,11 +65,6 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
-_JOINTS = re.compile(
-    r",? (because|since|so that|so|which means that|and therefore"
-    r"|which(?= (?:satisfies|meets|fulfills|fulfils|respects)\b)) |, and |; | \u2014 "
-)
-_OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
 )
@@ -109,7 +103,6 @@ class Restating:
     def __init__(self, steps: Sequence[str], names: Names) -> None:
         self.plan = PlanWords(steps, names)
         self.clauses = Clauses(self.plan)
-        self.claims = Claims(self.plan)
         self.vocabulary = self.plan.vocabulary
 
     def is_harmless(self, sentence: str, context: Context, cursor: list[int]) -> bool:
@@ -130,42 +123,10 @@ class Restating:
         if "?" in text:
             return False
         text = text.strip(" \"'")
-        if self._is_understood(text, context, cursor):
-            return True
-        return self._is_mixed(text, context)
-
-    def _is_mixed(self, text: str, context: Context) -> bool:
-        """Whether a sentence describes a state, and else is harmless part by part: ``.., so the stove is off``.
-
-        No step is named after a state; states that are the reason for a step are judged before it.
-        """
-        joints = [("", 0, 0), *[(match[1] or "", *match.span()) for match in _JOINTS.finditer(text)]]
-        stops = [start for _, start, _ in joints[1:]] + [len(text)]
-        described, step, about = False, -1, list[str]()
-        for (joint, _, begin), stop in zip(joints, stops, strict=True):
-            part, reached = text[begin:stop], [-1]
-            moments = [step] if step >= 0 and joint in ("because", "since") else None
-            if self.claims.are_true(part, context, moments, about):
-                described = True
-                continue
-            if joint == "which":
-                part = f"this {part}"
-            if not _OWN_SUBJECT.match(part) or not self._is_understood(part, context, reached):
-                return False
-            if described and reached[0] >= 0:
-                return False
-            step, about = reached[0], self.claims.subject_of(part)
-        return described
-
-    def _is_understood(self, text: str, context: Context, cursor: list[int]) -> bool:
-        known = list(cursor)
         try:
-            if self._is_restating(text, context, cursor):
-                return True
+            return self._is_restating(text, context, cursor)
         except NotUnderstood:
-            pass
-        cursor[:] = known
-        return self.claims.are_true(text, context)
+            return False
 
     def _is_form(self, bare: str, place: Place) -> bool:
         forms = self.vocabulary.forms
