@@ -25,6 +25,7 @@ from plansafe.llm.loose.vocabulary import (
     GOALS,
     LAST,
     NEEDS,
+    PLACES,
     PLANS,
     PREPOSITIONS,
     STARTS,
@@ -207,7 +208,7 @@ class Restating:
             return False
         if words & {"we", "our", "us"} and (place is not Place.BEFORE or "will" in words):
             return False
-        if self._is_about_a_step(tokens, mentions):
+        if self._is_about_a_step(tokens, mentions) or self._is_elsewhere(tokens, mentions):
             return False
         if _WHOLE.search(text) and len(frozenset().union(*[mention.steps for mention in mentions])) < len(
             self.plan.steps
@@ -222,6 +223,20 @@ class Restating:
             return False
         passive = {at - 1 for mention in mentions for at in (mention.at, mention.at - 1)}
         return any([token.text in COPULAS and at not in passive for at, token in enumerate(tokens) if at > first])
+
+    def _is_elsewhere(self, tokens: list[Token], mentions: list[Mention]) -> bool:
+        """Whether a preposition stands before an object that no step of the sentence has: ``From the sofa, ..``."""
+        if all([mention.is_state for mention in mentions]):
+            return False
+        handled = frozenset().union(*[self.plan.handled[number] for mention in mentions for number in mention.steps])
+        preposition = ""
+        for token in tokens:
+            unknown = token.text in self.vocabulary.things and preposition in PLACES
+            if preposition and (unknown or token.kind == "objects") and not token.names & handled:
+                return True
+            if token.text not in ARTICLES:
+                preposition = token.text if token.text in PREPOSITIONS else ""
+        return False
 
     def _numbered(self, match: re.Match[str]) -> str:
         """``in the second step`` as ``step 2``."""

@@ -35,9 +35,7 @@ def certain_facts(task: Task, steps: Sequence[Sequence[str]]) -> list[frozenset[
     return states
 
 
-def _apply(
-    task: Task, state: frozenset[Fact], effects: Sequence[Effect], binding: Binding
-) -> frozenset[Fact] | None:
+def _apply(task: Task, state: frozenset[Fact], effects: Sequence[Effect], binding: Binding) -> frozenset[Fact] | None:
     """Return the certain facts of the next state; ``None`` if the effects have too many instances."""
     adds: set[Fact] = set()
     deletes: set[Fact] = set()

@@ -13,6 +13,8 @@ _CLASSES = {name: frozenset(words.split()) for name, words in _DATA["classes"].i
 ARTICLES = _CLASSES["articles"]
 COPULAS = _CLASSES["copulas"]
 PREPOSITIONS = _CLASSES["prepositions"]
+PLACES = _CLASSES["places"]
+"""The prepositions that stand before a place."""
 ADVERBS = _CLASSES["adverbs"]
 PARTICLES = _CLASSES["particles"]
 THEN = _CLASSES["then"]
