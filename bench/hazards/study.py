@@ -1,6 +1,6 @@
 """Which hazards do scripts that people wrote introduce? Ground-truth scripts of ActivityPrograms, in their scenes.
 
-usage: python -m bench.hazards.study [--output bench/results/hazards.json] [--write docs/activity-programs.md]
+usage: python -m bench.hazards.study [--output bench/results/hazards.json] [--write bench/results/activity-programs.md]
        [--limit N]
 
 Reads the folder ``eai-virtualhome`` of the data sets (``PLANSAFE_DATA``): scripts, the graph that each was executed in,
@@ -23,8 +23,8 @@ from typing import Any
 
 from bench.hazards.chart import bars
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Result, Settings
 from plansafe.verifier.reporting.report import Blame, FindingClass, Headline
 
 HERE = Path(__file__).resolve().parents[1]

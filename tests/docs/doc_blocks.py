@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from plansafe.align.config import read_config
-from plansafe.app.homes import read_home
-from plansafe.app.project import FILE, project_in
+from plansafe.app.project.home_profile import read_home
+from plansafe.app.project.project_file import FILE, project_in
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -154,7 +154,7 @@ class Page:
             assert not _stripped(real[at:]), f"{where}: lines are missing after the last; mark them with {TRIMMED}"
 
     def _shell(self, text: str, where: str) -> None:
-        targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
         for line in text.splitlines():
             line = line.split("#")[0].strip()
             if not line or line.startswith(NOT_RUN):

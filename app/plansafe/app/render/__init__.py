@@ -6,20 +6,20 @@ import os
 import sys
 from typing import Protocol
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.render.text import PLAIN, Style
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.terminal_text import PLAIN, Style
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 class Renderer(Protocol):
-    """Turns results into text, one at a time; what is left over comes at the end."""
+    """Turns results into text, one at a time."""
 
     def plan(self, result: Result) -> str:
         """Render one result."""
 
     def end(self) -> str:
-        """Render what had to wait for the last result."""
+        """Render the text that follows the last result."""
 
 
 def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
