@@ -2,7 +2,7 @@
 
 usage: python -m bench.import_graph [--svg FILE] [ROOT]
 
-Prints for the shipped code: statements of the syntax tree by package, circles of files (annotations included), functions
+Prints for the shipped code: statements of the syntax tree by package, circles of files (with annotations), functions
 above a complexity of 15 and 25, imports that point upwards, and private names that are taken from elsewhere.
 With ``--svg`` it draws the import graph instead: layers, packages with the first line of their ``__init__``,
 and an arrow for each import between packages that no other path of arrows stands for.

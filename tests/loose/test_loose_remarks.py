@@ -257,3 +257,34 @@ def test_who_reads_an_answer_also_caps_its_verdict() -> None:
             text = path.read_text(encoding="utf-8")
             if re.search(r"\bread_loose\(", text) and path.parent.name != "loose":
                 assert re.search(r"\.remarks\b|\bLooseResult\b", text), path
+
+
+ELSEWHERE_PLAN = ["(walk_towards character sofa)", "(grab character milk)", "(put_inside character milk fridge)"]
+
+
+@pytest.mark.parametrize(
+    ("task", "step", "sentence", "capped"),
+    [
+        ("home", 1, "The character grabs the milk.", False),
+        ("home", 1, "The character grabs the milk from the sofa.", True),
+        ("home", 1, "From the sofa, the character grabs the milk.", True),
+        ("home", 1, "The character on the sofa grabs the milk.", True),
+        ("home", 1, "The character grabs the milk near the sofa.", True),
+        ("home", 1, "The character grabs the milk at the sofa.", True),
+        ("home", 2, "The character puts the milk in the fridge.", False),
+        ("home", 2, "The character puts the milk from the sofa in the fridge.", True),
+        ("stove", 2, "The robot goes from the kitchen to the hall.", False),
+        ("stove", 2, "The robot goes to the hall from the kitchen.", False),
+        ("stove", 2, "The robot goes from the hall to the kitchen.", True),
+        ("stove", 2, "The robot goes to the hall from the bathroom.", True),
+        ("stove", 2, "The robot goes to the hall from the hob.", True),
+        ("stove", 1, "The robot switches off the hob in the hall.", True),
+        ("stove", 1, "The robot switches off the hob from the kitchen.", True),
+    ],
+)
+def test_a_preposition_names_an_argument_of_the_step(task: str, step: int, sentence: str, capped: bool) -> None:
+    """A sentence that restates a step with another place may say that the step is to be another one."""
+    steps = {**PLANS, "home": ELSEWHERE_PLAN}[task]
+    result = read("\n".join([*steps[:step], f"{steps[step]} ; {sentence}", *steps[step + 1 :], ""]), task)
+    assert [each.text for each in result.steps] == steps
+    assert bool(result.remarks) is capped

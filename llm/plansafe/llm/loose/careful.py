@@ -158,7 +158,8 @@ class Careful:
     @property
     def is_unreadable(self) -> bool:
         """Whether a structured document cannot be read: then nothing is read in its place."""
-        return any([flaw.kind in ("document", "struck") for flaw in self.loose.flaws])
+        struck = self.outline.struck_in_part
+        return struck or any([flaw.kind in ("document", "struck") for flaw in self.loose.flaws])
 
     def documents(self) -> list[ReadDocument]:
         """Return the structured documents of the text, read against the task."""
