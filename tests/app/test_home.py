@@ -231,7 +231,7 @@ def test_a_proof_that_there_is_no_repair_is_about_what_is_not_exempt(run: Run) -
     Path("home.toml").write_text(FIRE)
     code, out, _ = run("diagnose", "oven.plan", *FLAGS, "--home", "home.toml")
     assert code == 1
-    assert "PROVED: no plan reaches the goal and keeps the rules but for what is exempt" in out
+    assert "PROVED: no plan reaches the goal and keeps the rules (apart from exemptions)" in out
     Path("home.toml").write_text(FIRE.replace('"fire"', '["fire", "slip", "trapping"]'))
     code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
     assert code == 0
@@ -252,7 +252,7 @@ def test_rules_that_are_exempt_for_some_objects_are_not_searched_with(run: Run) 
     for command in (("repair",), ("diagnose",)):
         code, out, _ = run(*command, "gas.plan", *FLAGS, "--home", "home.toml")
         assert code == 3
-        assert "no repair is looked for where a rule is exempt for some objects alone" in out
+        assert "plans cannot be repaired if a rule is exempt for only some objects" in out
         assert "PROVED" not in out
     code, _, err = run("gas.plan", *FLAGS, "--home", "home.toml", "--diff")
     assert code == 3
@@ -351,7 +351,7 @@ def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
     [
         ('"ovn"', 1, ["no object of this task is named `ovn`", "can never be used", "did you mean `oven`?"]),
         ('"grill-of-the-garden"', 1, ["it may belong to another task of this home"]),
-        ('["ovn", "oven"]', 0, ["named `ovn`", "is used for the others alone", "exempt: 1 finding of heat-off"]),
+        ('["ovn", "oven"]', 0, ["named `ovn`", "is used only for the other objects", "exempt: 1 finding of heat-off"]),
         ('["a1", "b2", "c3", "d4", "e5"]', 1, ["named `a1` or `b2` or `c3` or 2 more"]),
     ],
 )

@@ -53,7 +53,7 @@ def test_the_explicit_engine_is_refused_where_something_is_open(run: Run) -> Non
     code, out, _ = run("warm.plan", "--engine", "explicit")
     assert code == 2
     assert "error[SC609]: the explicit engine needs complete information" in out
-    assert "  = help: leave --engine out, or take --engine sat or --engine smt" in out
+    assert "  = help: remove --engine, or use --engine sat or --engine smt" in out
     Path("p.pddl").write_text(CLOSED)
     assert run("warm.plan", "--engine", "explicit")[0] == 0
 

@@ -34,7 +34,7 @@ warning[SC750]: rule `never` can never be broken
   |
 4 |   (:process never :parameters (?s - stove)
   |             ^^^^^ never broken
-  = note: what it forbids contradicts itself: what it asks for is always true
+  = note: the forbidden condition contradicts itself, or the required condition is always true
   = note: PROVED (formulas, for every problem of the domain)
 
 1 finding (2 rules; any problem)

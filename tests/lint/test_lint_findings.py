@@ -86,7 +86,7 @@ OF_ANY_PROBLEM = {
         "(:process r :parameters (?x - cup) :forbid (exists (?s - stove) (and (= ?s ?x) (on ?s))) META)",
         {("SC750", "r")},
     ),
-    "never kept": (
+    "never satisfied": (
         "(:process r :parameters (?s - stove) :forbid (or (on ?s) (not (on ?s))) META)",
         {("SC751", "r")},
     ),
@@ -251,7 +251,7 @@ OF_A_PROBLEM = {
             "(:termination b :parameters (?c - cup) :require (exists (?r - room) (at ?c ?r)) META)"
         ),
         {("SC752", "a", "b"), ("SC754", "a")},
-        "each of them can be kept",
+        "each of them can be satisfied",
     ),
     "the goal": (
         "(:process r :parameters (?x - cup) :on (go ?from ?to) :forbid (held ?x) META)",

@@ -534,7 +534,7 @@ OPEN: tuple[tuple[str, Callable[[], Checker], str], ...] = (
         lambda: checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))"),
         "spill",
     ),
-    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "leaves facts open"),
+    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "has open predicates"),
     ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "every world"),
 )
 PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")

@@ -18,7 +18,7 @@ from plansafe.app.goals import NOTHING
 from plansafe.app.plans import heading
 from plansafe.app.prompting import NO_WORDS, plan_prompt, short_enough
 from plansafe.app.repairing import in_world, many_worlds
-from plansafe.app.service import Session, no_rules
+from plansafe.app.service import Session
 from plansafe.app.values import BadOption
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -161,7 +161,7 @@ class _Proposing:
 
     def run(self, session: Session, prepared: Prepared) -> Proposed | Diagnostic:
         checker = prepared.checker
-        wrong = no_rules() if session.needs_rules(checker) else _refused(prepared, self.asked)
+        wrong = session.missing_rules(checker) or _refused(prepared, self.asked)
         if wrong is not None:
             return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
         ill = checker.read(prepared.plan).text.diagnostics if self.place is None else ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
-from plansafe.app.service import Session, no_rules
+from plansafe.app.service import Session
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
@@ -141,8 +141,8 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
-    if session.needs_rules(checker):
-        return Examined(session.result(prepared, unjudged(plan.name, no_rules())))
+    if (missing := session.missing_rules(checker)) is not None:
+        return Examined(session.result(prepared, unjudged(plan.name, missing)))
     if prepared.remarks and (result := session.audit(prepared)).report.headline is Headline.UNKNOWN:
         text = "a plan whose text was not understood is not repaired"
         advice = "read the remark; pass --accept-remarks if it changes nothing, else ask for the final plan"

@@ -136,7 +136,7 @@ def test_other_files_are_no_scenes(text: str) -> None:
 @pytest.mark.parametrize(
     ("init", "goal", "note"),
     [
-        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is left out"),
+        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is ignored"),
         ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one counts"),
     ],
 )

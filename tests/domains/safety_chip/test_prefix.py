@@ -41,7 +41,7 @@ def test_reads(prefix: str, specification: str) -> None:
         ("G is_in(apple)", "`is_in` takes 2 names", "is_in(apple)"),
         ("G ( a", "prefix formulas have no parentheses", "("),
         ("F agent_at(a;b)", "is no proposition", "agent_at(a;b)"),
-        ("  ", "there is no formula here", "  "),
+        ("  ", "the formula is empty", "  "),
     ],
 )
 def test_refuses_with_the_place(prefix: str, message: str, place: str) -> None:

@@ -88,8 +88,8 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
     assert {note.severity for note in found.notes} == {Severity.NOTE}
     unknown = "flux_capacitor (2 times), observatory"
     assert [note.message for note in found.notes] == [
-        f"the domain does not know these classes; their objects are things and no more: {unknown}",
-        "edges to nodes that are not there are left out: 900 ON 999",
+        f"the domain does not have these classes; their objects get the type thing: {unknown}",
+        "edges to missing nodes are left out: 900 ON 999",
         "nodes that occur twice are left out: mug (41)",
         "the domain does not know these properties, and they are left out: glowing (2 times)",
         "the domain does not know these relations, and they are left out: above",
@@ -117,8 +117,8 @@ def test_names_are_one_to_one() -> None:
         ('{"nodes": ["mu', '"', "this JSON is cut off"),
         ('{"caf\udce9": 1}', "\udce9", "this is not UTF-8"),
         ('{"nodes": [}', "}", "this is not JSON"),
-        ("[1]", "[1]", "a graph has `nodes` and `edges`"),
-        ('{"init_graph": {"nodes": []}}', '{"nodes": []}', "a graph has `nodes` and `edges`"),
+        ("[1]", "[1]", "a graph must have `nodes` and `edges`"),
+        ('{"init_graph": {"nodes": []}}', '{"nodes": []}', "a graph must have `nodes` and `edges`"),
         ('{"nodes": {}, "edges": []}', "{}", "`nodes` is not a list"),
         ('{"nodes": [7], "edges": []}', "7", "a node is an object"),
         ('{"nodes": [{"id": true, "class_name": "mug"}], "edges": []}', "true", "a node has a number"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import place
 from plansafe.app.render.folding import idle, known, shown
-from plansafe.app.render.text import Style, brief, visible
+from plansafe.app.render.text import Style, brief, not_checked, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 
@@ -52,7 +52,7 @@ class ConciseRenderer:
         counts = [_count(len(report.findings) + report.suppressed - hidden, "finding")]
         counts += [f"{hidden} more follow{'s' if hidden == 1 else ''}: --all"] if hidden else []
         counts.append(_count(report.steps, "step"))
-        counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
+        counts.append(not_checked(report) if report.safety is None else _count(len(report.rules), "rule"))
         counts += [f"{unused} of them idle"] if unused else []
         text = f"({', '.join([*counts, *idle(report), *known(result)])}"
         if report.worlds is None:

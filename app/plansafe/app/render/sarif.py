@@ -14,6 +14,7 @@ from plansafe.app.explain import page
 from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, place_of, uri
 from plansafe.app.render.folding import coverage, home, idle, known
 from plansafe.app.render.json import coverage_object, world_object
+from plansafe.app.render.text import not_checked
 from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -75,7 +76,7 @@ class SarifRenderer:
             properties = {"coverage": json.loads(clean(json.dumps(coverage_object(summary))))}
             self._notifications.append({"level": "note", "message": {"text": text}, "properties": properties})
         if result.report.headline is not None and result.report.safety is None:
-            text = f"{result.plan}: safe: not checked, no rules"
+            text = f"{result.plan}: {not_checked(result.report)}"
             self._notifications.append({"level": "note", "message": {"text": clean(text)}})
         if result.failure is not None:
             self._complete = False

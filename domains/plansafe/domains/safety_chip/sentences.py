@@ -482,8 +482,8 @@ def _reason(words: str) -> str:
         unread = [part for part in (first, second) if _clause(part) is None]
         if len(unread) == 1 or not joined:
             return (
-                f"no proposition of this world is said by {unread[0]!a}"
+                f"{unread[0]!a} does not correspond to a proposition of this home world"
                 if unread
-                else "it is neither asked nor forbidden"
+                else "it is neither required nor forbidden"
             )
-    return "how its parts are joined is not known, or no proposition of this world is in them"
+    return "the connection of its parts is not understood, or they contain no proposition of this home world"
