@@ -225,7 +225,7 @@ def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, module, None)
     code, out, err = run("warm.plan")
     assert (code, err) == (2, "")
-    assert "error[SC608]: this takes a solver that is not installed" in out
+    assert "error[SC608]: this task needs a solver" in out
     assert f"  = help: {how_to_install('solve')}" in out
 
 

@@ -29,7 +29,7 @@ RULES = """; rules of the kitchen
 FULL = """domain         d.pddl  (--domain)
 specification  kitchen.safe  (given)
 
-warning[SC750]: rule `never` can never be broken
+warning[SC750]: rule `never` can never be violated
  --> kitchen.safe:4:13
   |
 4 |   (:process never :parameters (?s - stove)
@@ -66,7 +66,7 @@ def test_concise(run: Run) -> None:
     code, out, _ = run("kitchen.safe", "--domain", "d.pddl", "--format", "concise")
     assert code == 1
     first, last = out.splitlines()
-    assert first.startswith("kitchen.safe:4:13: warning[SC750] rule `never` can never be broken (")
+    assert first.startswith("kitchen.safe:4:13: warning[SC750] rule `never` can never be violated (")
     assert last == "kitchen.safe: 1 finding (2 rules; any problem)"
 
 

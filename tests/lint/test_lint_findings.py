@@ -238,7 +238,7 @@ OF_A_PROBLEM = {
     "the initial state breaks it": (
         "(:process r :forbid (exists (?r - room) (robot-in ?r)) META)",
         {("SC751", "r")},
-        "the initial state breaks it",
+        "the initial state violates it",
     ),
     "no plan gets there": (
         "(:termination r :parameters (?c - cup) :require (or (lost ?c) (and (held ?c) (at ?c hall))) META)",
@@ -256,7 +256,7 @@ OF_A_PROBLEM = {
     "the goal": (
         "(:process r :parameters (?x - cup) :on (go ?from ?to) :forbid (held ?x) META)",
         {("SC754", "r")},
-        "the goal can be reached otherwise",
+        "the goal can be reached, and each rule",
     ),
     "nothing wrong": (
         "(:process r :parameters (?x - cup) :on (go ?from ?to) :require (clean ?x) META)",

@@ -172,7 +172,7 @@ def test_deep_and_long_tables_are_refused_not_suffered() -> None:
     (found,) = compile_detector(
         Source("t.toml", head + '[[termination.on]]\nof = "k"\ncategories = "c"\n' * 2000)
     ).diagnostics
-    assert found.message == "the kinds become more than 1000000 types"
+    assert found.message == "the kinds expand to more than 1000000 types"
 
 
 # -- the shipped tables -----------------------------------------------------------------------------------------------

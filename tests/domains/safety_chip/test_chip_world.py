@@ -100,7 +100,7 @@ def test_the_benchmark_gives_start_goal_and_sentences() -> None:
 def test_a_formula_that_is_not_its_sentence_is_noted() -> None:
     (note,) = translated().notes
     assert note.code == "SC015"
-    assert note.help == "the sentence reads as `W ! agent_at(bathroom) agent_at(bedroom)`"
+    assert note.help == "the sentence means `W ! agent_at(bathroom) agent_at(bedroom)`"
 
 
 @pytest.mark.parametrize(

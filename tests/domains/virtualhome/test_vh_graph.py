@@ -91,9 +91,9 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
         f"the domain does not have these classes; their objects get the type thing: {unknown}",
         "edges to missing nodes are left out: 900 ON 999",
         "nodes that occur twice are left out: mug (41)",
-        "the domain does not know these properties, and they are left out: glowing (2 times)",
-        "the domain does not know these relations, and they are left out: above",
-        "the domain does not know these states, and they are left out: humming",
+        "the domain does not have these properties, and they are left out: glowing (2 times)",
+        "the domain does not have these relations, and they are left out: above",
+        "the domain does not have these states, and they are left out: humming",
     ]
     assert "flux_capacitor_900 flux_capacitor_901 - thing" in found.problem.text
     assert "observatory_902 - room" in found.problem.text
@@ -126,7 +126,7 @@ def test_names_are_one_to_one() -> None:
         ('{"nodes": [{"id": 1, "class_name": null}], "edges": []}', "null", "a node has a word"),
         ('{"nodes": [{"id": 1, "class_name": "mug", "states": [3]}], "edges": []}', "[3]", "`states` is a list"),
         ('{"nodes": [], "edges": [{"from_id": 1}]}', '{"from_id": 1}', "an edge is an object"),
-        ('{"nodes": [], "edges": []}', "{", "nobody is in this graph"),
+        ('{"nodes": [], "edges": []}', "{", "the graph has no character"),
     ],
 )
 def test_a_broken_graph_has_a_place(text: str, place: str, message: str) -> None:

@@ -178,7 +178,7 @@ def test_an_empty_script_is_an_empty_plan() -> None:
     ("line", "step", "message", "help"),
     [
         ("[WALK] <mug> (1.305)", "mug_305", "number 305 is fridge_305", "the scene has mug_41"),
-        ("[WALK] <mug> (77)", "mug_77", "nothing has the number 77", "the scene has mug_41"),
+        ("[WALK] <mug> (77)", "mug_77", "no object has the number 77", "the scene has mug_41"),
         ("[WALK] <fridgge> (1)", "fridgge_1", "there is no fridgge", "did you mean `fridge`?"),
         ("[WALK] <unicorn>", "unicorn", "there is no unicorn", None),
     ],
