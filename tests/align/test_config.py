@@ -88,7 +88,7 @@ def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
         ("run.toml", USUAL + 'model = "hf/x"\n', "is not TOML"),
         ("run.toml", "model = " + "[" * 20_000, "is not TOML"),
         ("run.toml", 'model = "hf/x"\n', "does not say `data` and `output` and `method`"),
-        ("run.toml", "model = 3\n", "`model` wants a text"),
+        ("run.toml", "model = 3\n", "`model` must be a text"),
         ("run.toml", 'model = "openai/gpt"\n', "does not name weights that can be trained"),
         ("run.toml", "data = []\n", "needs from 1"),
         ("run.yaml", "lr: 1\nlr: 2\n", "`lr` is repeated"),

@@ -182,15 +182,15 @@ def _changed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_swap, "part-0001.pack does not have its sum"),
+        (_swap, "part-0001.pack does not match its checksum"),
         (_link, "part-0001.pack cannot be read: it is a link"),
         (_pipe, "part-0001.pack cannot be read: it is not a regular file"),
         (_cut, "part-0003.pack has 17 bytes instead of 900"),
-        (_changed, "part-0003.pack does not have its sum"),
+        (_changed, "part-0003.pack does not match its checksum"),
         (lambda folder: (folder / "part-0002.pack").unlink(), "part-0002.pack is missing"),
         (lambda folder: (folder / "part-0099.pack").write_bytes(b""), "part-0099.pack is not listed"),
         (lambda folder: (folder / "é\n").write_bytes(b""), r"'é\\n' is not listed"),
-        (lambda folder: (folder / SCRIPT).write_bytes(b""), "unpack.py does not have its sum"),
+        (lambda folder: (folder / SCRIPT).write_bytes(b""), "unpack.py does not match its checksum"),
         (lambda folder: (folder / MANIFEST).unlink(), "manifest.json cannot be read: no such file"),
         (lambda folder: (folder / MANIFEST).write_bytes(b"[" * 100_000), "is not JSON"),
         (lambda folder: (folder / MANIFEST).write_bytes(b'{"kind": 1e999}'), "is not the manifest of a pack"),
@@ -290,7 +290,7 @@ def test_a_bomb_is_refused_before_it_grows(tmp_path: Path) -> None:
     assert "more than 100 times as large" in refused(told, tmp_path / "out")
     shutil.rmtree(told)
     untold = _sealed(tmp_path, bomb, "data/a.txt", 100, "0" * 64, "zlib")
-    assert "does not have its sum" in refused(untold, tmp_path / "out")
+    assert "does not match its checksum" in refused(untold, tmp_path / "out")
 
 
 @pytest.mark.parametrize("tail", [b"more", zlib.compress(b"b")])
@@ -313,7 +313,7 @@ def test_what_stands_behind_a_compressed_file_is_refused(tmp_path: Path, tail: b
         ("weights/a.safetensors", struct.pack("<Q", 9) + b'{"a": {}}', "its header is not a safetensors header"),
         ("weights/a.safetensors", struct.pack("<Q", 50_000) + b"[" * 50_000, "its header is not a safetensors header"),
         ("weights/a.safetensors", tensors({"a": [1.0]})[:-1], "it was cut"),
-        ("weights/a.safetensors", tensors({"a": [1.0]}) + b"1234", "made longer"),
+        ("weights/a.safetensors", tensors({"a": [1.0]}) + b"1234", "extended"),
         ("weights/a.safetensors", tensors({"a": [1.0]}).replace(b"[1]", b"[9]"), "one behind the other"),
         ("weights/a.safetensors", tensors({"a": [1.0]}).replace(b": [1]", b":[-1]"), "no shape"),
     ],

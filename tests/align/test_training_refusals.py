@@ -167,7 +167,7 @@ ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "identity longer": (lambda f: _edit(f / "plansafe.json", more=1), "`more` is no field"),
     "other tokenizer": (lambda f: _edit(f / "plansafe.json", tokenizer_sha256="0" * 64), "another tokenizer"),
     "other base": (lambda f: _edit(f / "plansafe.json", base_sha256="0" * 64), "with other weights"),
-    "base by another way": (lambda f: _edit(f / "plansafe.json", base="https/x"), "is no base of an adapter"),
+    "base by another way": (lambda f: _edit(f / "plansafe.json", base="https/x"), "is not a base of an adapter"),
     "no lora": (lambda f: _edit(f / "adapter_config.json", peft_type="IA3"), "it is not a LoRA adapter"),
     "dora": (lambda f: _edit(f / "adapter_config.json", use_dora=True), "`use_dora` is not known here"),
     "other kind of layers": (
@@ -175,7 +175,7 @@ ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
         "`layer_replication` is not known here",
     ),
     "other rank": (lambda f: _edit(f / "adapter_config.json", r=3), "is not a matrix of rank 3"),
-    "not a number": (lambda f: _swap(f, lambda t: t.fill_(float("nan"))), "has what is no number"),
+    "not a number": (lambda f: _swap(f, lambda t: t.fill_(float("nan"))), "contains NaN or infinity"),
     "one of two": (lambda f: _swap(f, None), "has only one of two matrices"),
 }
 

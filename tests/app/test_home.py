@@ -350,7 +350,7 @@ def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
     ("objects", "code", "said"),
     [
         ('"ovn"', 1, ["no object of this task is named `ovn`", "can never be used", "did you mean `oven`?"]),
-        ('"grill-of-the-garden"', 1, ["it may belong to another task of this home"]),
+        ('"grill-of-the-garden"', 1, ["if it belongs to another task of this home"]),
         ('["ovn", "oven"]', 0, ["named `ovn`", "is used only for the other objects", "exempt: 1 finding of heat-off"]),
         ('["a1", "b2", "c3", "d4", "e5"]', 1, ["named `a1` or `b2` or `c3` or 2 more"]),
     ],

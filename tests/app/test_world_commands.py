@@ -137,7 +137,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
         (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
         (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
-        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"), "SC014", "leave --task out"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"), "SC014", "remove --task"),
         (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "p"), "SC601", "not found: p"),
         (
             ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "cut.json"),
@@ -145,7 +145,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             "--problem",
         ),
         (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "without --world"),
-        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"), "SC014", "leave --task out"),
+        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"), "SC014", "remove --task"),
         (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"), "SC010", "`isDirty`"),
         (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--task", "cook"), "SC014", "`tea`"),
         (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"), "SC010", "remove --goal"),

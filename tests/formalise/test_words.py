@@ -23,7 +23,7 @@ SAYABLE = [
 REFUSED = [
     ("Switch the stove off within five minutes.", "`minutes`", "clock time"),
     ("Do not water the fern at night.", "`at night`", "clock time"),
-    ("The stove must be off with a probability of 99 percent.", "`probability`", "how likely"),
+    ("The stove must be off with a probability of 99 percent.", "`probability`", "probability"),
     ("Do not open the door if you believe that Tom is in the hall.", "`believe`", "belief or knowledge"),
     ("Do not take the knife while Tom can see it.", "`see`", "perception"),
     ("Hide the pills so that Tom never sees them.", "`sees`", "perception"),

@@ -138,7 +138,7 @@ def test_a_family_in_both_halves_is_told(folder: Path) -> None:
     table = other / "scenario.toml"
     text = table.read_text(encoding="utf-8").replace("towel-on-the-hob", "another").replace('"dev"', '"test"')
     table.write_text(text, encoding="utf-8")
-    assert "lies in both splits" in read_scenarios(str(folder)).diagnostics[0].message
+    assert "is in both splits" in read_scenarios(str(folder)).diagnostics[0].message
 
 
 @pytest.mark.parametrize(
