@@ -33,7 +33,7 @@ warning[SC750]: rule `never` can never be violated
  --> kitchen.safe:4:13
   |
 4 |   (:process never :parameters (?s - stove)
-  |             ^^^^^ never broken
+  |             ^^^^^ never violated
   = note: the forbidden condition contradicts itself, or the required condition is always true
   = note: PROVED (formulas, for every problem of the domain)
 

@@ -284,7 +284,7 @@ def _advice(options: RepairOptions) -> str:
 def harmless(question: Question) -> str:
     """What a safe plan does, by what decides."""
     severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
-    but = " but for what is exempt" if question.exemptions else ""
+    but = " (apart from exemptions)" if question.exemptions else ""
     kept = f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
     return kept + but
 

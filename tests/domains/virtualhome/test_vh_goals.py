@@ -86,7 +86,7 @@ def test_the_only_goal_needs_no_name() -> None:
         ('{"a": 1}', "SC010", "1", "a goal must be an object"),
         ('{"tl_goal": 7}', "SC010", "7", "`tl_goal` must be a formula"),
         ('{"vh_goal": []}', "SC010", "[]", "`vh_goal` must have"),
-        ('{"vh_goal": {"goal": 3}}', "SC010", "3", "`goal` is a list"),
+        ('{"vh_goal": {"goal": 3}}', "SC010", "3", "`goal` must be a list"),
         ('{"vh_goal": {"goal": [{"id": 41}]}}', "SC010", '{"id": 41}', "a goal must be a state"),
         ('{"vh_goal": {"actions": [4]}}', "SC010", "4", "an action must be a word"),
         ('{"vh_goal": {"goal": [{"id": 999, "state": "ON"}]}}', "SC015", "999", "no object with the number 999"),

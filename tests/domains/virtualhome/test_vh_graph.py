@@ -132,7 +132,7 @@ def test_names_are_one_to_one() -> None:
             "null",
             "the `class_name` of a node must be a word",
         ),
-        ('{"nodes": [{"id": 1, "class_name": "mug", "states": [3]}], "edges": []}', "[3]", "`states` is a list"),
+        ('{"nodes": [{"id": 1, "class_name": "mug", "states": [3]}], "edges": []}', "[3]", "`states` must be a list"),
         ('{"nodes": [], "edges": [{"from_id": 1}]}', '{"from_id": 1}', "an edge must be an object"),
         ('{"nodes": [], "edges": []}', "{", "the graph has no character"),
     ],

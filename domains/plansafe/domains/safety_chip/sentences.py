@@ -476,7 +476,7 @@ _JOINS = tuple(
 def _reason(words: str) -> str:
     """Which part of a sentence has no reading."""
     if not words:
-        return "there is no sentence"
+        return "the sentence is empty"
     joined = [(first, second) for pattern, _ in _JOINS for first, second in _splits(pattern, words) if first and second]
     for first, second in joined or [(words, words)]:
         unread = [part for part in (first, second) if _clause(part) is None]
