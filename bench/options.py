@@ -22,8 +22,8 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
-from plansafe.app.checking import Prepared, Settings
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from plansafe.app.checking import Settings
-from plansafe.app.pages.auditing import audited
-from plansafe.app.pages.counted import counted, slim
-from plansafe.app.pages.index import Book
+from plansafe.app.interfaces.pages.audit_page import audited
+from plansafe.app.interfaces.pages.plan_index import Book
+from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.session.model import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")

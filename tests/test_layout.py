@@ -88,7 +88,7 @@ def loaded_by(*arguments: str) -> tuple[int, str, set[str]]:
     """Run the command in a fresh interpreter; return its exit code, its output, and the modules it loaded."""
     script = (
         "import os, sys\n"
-        "import plansafe.app.commandline as m\n"
+        "import plansafe.app.interfaces.cli.commandline as m\n"
         "code = 0\n"
         "try: m.app(prog_name='safecheck')\n"
         "except SystemExit as stop: code = stop.code\n"

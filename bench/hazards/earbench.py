@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from bench.hazards.safeagentbench import counts, share, table
 
-from plansafe.app.checking import Settings, compiled
-from plansafe.app.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.earbench import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source

@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 from bench.hazards.study import DATA, LIBRARY, scripts
 
-from plansafe.app.checking import Prepared, Result, Settings
-from plansafe.app.repairing import in_world
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Prepared, Result, Settings
+from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, phrase
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass

@@ -25,8 +25,8 @@ from pathlib import Path
 from bench.hazards.study import DATA, LIBRARY, scripts
 from bench.measure import run_once
 
-from plansafe.app.checking import Prepared, Settings
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.plan_text import plain_chunks
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.replay import HALT, Run

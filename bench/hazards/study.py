@@ -23,8 +23,8 @@ from typing import Any
 
 from bench.hazards.chart import bars
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Result, Settings
 from plansafe.verifier.reporting.report import Blame, FindingClass, Headline
 
 HERE = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ _FLAG = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![`\w])")
 
 def every_command() -> Iterator[tuple[tuple[str, ...], Any]]:
     """The name of each command as words, and what Typer has of it; a group before its commands."""
-    from plansafe.app.commandline import app
+    from plansafe.app.interfaces.cli.commandline import app
 
     root: Any = typer.main.get_command(app)
     waiting = [((name,), root, root) for name in reversed(dict.fromkeys(root.list_commands(None)))]

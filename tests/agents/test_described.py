@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 from agents_server import TASK, UNSAFE
 
-from plansafe.app.agents.described import components, document
-from plansafe.app.agents.fields import BadRequest
-from plansafe.app.agents.hosts import Hosts, read_hosts
-from plansafe.app.agents.limits import Limits
-from plansafe.app.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.request_fields import BadRequest
+from plansafe.app.interfaces.http.allowed_hosts import Hosts, read_hosts
+from plansafe.app.interfaces.http.openapi import components, document
 from plansafe.grammar.diagnostics import Diagnostic
 
 OPEN, LOCKED = document(False), document(True)

@@ -13,8 +13,8 @@ from agents_server import SAFE, TASK, UNSAFE
 
 pytest.importorskip("mcp")
 
-from plansafe.app.agents.limits import Limits
-from plansafe.app.agents.tools import Agent, server
+from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.mcp_server import Agent, server
 
 
 async def conversation() -> dict[str, Any]:

@@ -12,12 +12,12 @@ import jsonschema
 import pytest
 from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 
-from plansafe.app.agents.described import document
-from plansafe.app.agents.fields import BadRequest
-from plansafe.app.agents.limits import Limits
-from plansafe.app.agents.operations import Desk, perform
-from plansafe.app.agents.routes import WAYS, answer_schema
-from plansafe.app.agents.watching import Refused, Watch
+from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.monitor_session import Refused, Watch
+from plansafe.app.interfaces.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.request_fields import BadRequest
+from plansafe.app.interfaces.http.openapi import document
+from plansafe.app.interfaces.http.routes import WAYS, answer_schema
 from plansafe.grammar.codes import SC
 from plansafe.specs import spec_names
 
@@ -162,7 +162,7 @@ def test_what_is_no_request_is_said(body: bytes) -> None:
 
 
 def test_no_answer_says_where_safecheck_lies(ask: Callable[..., Any], data: Any) -> None:
-    from plansafe.app.agents.worker import _said
+    from plansafe.app.interfaces.agents.worker import _said
 
     body = _said(json.dumps(ask("show", what="world", name="virtualhome"))).body
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

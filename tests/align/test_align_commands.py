@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from plansafe.align.records import read_sft
-from plansafe.app.aligning import app
+from plansafe.app.interfaces.cli.align.commands import app
 
 RUN = CliRunner()
 

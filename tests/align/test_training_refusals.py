@@ -18,7 +18,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from plansafe.align.config import config_of  # noqa: E402
 from plansafe.align.training.trainer import train  # noqa: E402
-from plansafe.app.aligning import app  # noqa: E402
+from plansafe.app.interfaces.cli.align.commands import app  # noqa: E402
 from plansafe.llm.models.adapter import file_sum  # noqa: E402
 from plansafe.llm.models.port import ModelError  # noqa: E402
 from plansafe.llm.models.providers import open_model  # noqa: E402

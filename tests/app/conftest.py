@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.checking import Result
-from plansafe.app.discovery import Input
+from plansafe.app.project.discovery import Input
+from plansafe.app.session.model import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import (

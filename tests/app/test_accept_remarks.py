@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.agents.asking import AUDIT
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.agents.operation_fields import AUDIT
+from plansafe.app.interfaces.cli.commandline import app
 
 TASKS = Path(__file__).parents[1] / "loose/tasks"
 ANSWER = "(switch-on hob)\n(switch-off hob)\n(go kitchen hall)\n\nStep 2 is not needed.\n"

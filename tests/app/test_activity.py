@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from plansafe.app.activity import Activity, is_slow
+from plansafe.app.session.model_activity import Activity, is_slow
 
 
 class Terminal(io.StringIO):

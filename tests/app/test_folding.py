@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.checking import Settings
 from plansafe.app.render import renderer
-from plansafe.app.render.text import Style
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
+from plansafe.app.system.terminal_text import Style
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HANDS_FULL = EXAMPLES / "dinner" / "hands-full.plan"

@@ -26,10 +26,10 @@ from format_checks import (
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.render import FORMATS, renderer
-from plansafe.app.service import audit, combined_exit_code
+from plansafe.app.session.audit import audit, combined_exit_code
+from plansafe.app.session.model import Result, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"

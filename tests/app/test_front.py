@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 
 def safecheck(*arguments: str, **environment: str) -> tuple[int, str, str]:
@@ -111,14 +111,14 @@ def test_completion_is_installed(tmp_path: Path) -> None:
 
 def test_what_needs_no_usage_does_not_load_it() -> None:
     script = (
-        "import sys\nfrom plansafe.app.commandline import app\n"
+        "import sys\nfrom plansafe.app.interfaces.cli.commandline import app\n"
         "try: app(['--version'], prog_name='safecheck')\n"
         "except SystemExit: pass\n"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "plansafe.app.render" in done.stdout.split()
-    assert "plansafe.app.front" not in done.stdout.split()
+    assert "plansafe.app.interfaces.cli.usage" not in done.stdout.split()
 
 
 @pytest.mark.parametrize("name", ["align", "bench", "scenario"])

@@ -1,4 +1,4 @@
-"""The profile of a home, from the command line (docs/home-profile.md)."""
+"""The profile of a home, from the command line (docs/project-file.md)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.commandline import app
-from plansafe.app.homes import read_home
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.project.home_profile import read_home
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.planning.chain import default_planners

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
-from plansafe.app.service import Settings
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.audit import Settings
 
 DOMAIN = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (wiped))
   (:action wipe :effect (wiped)) (:action light :parameters (?s - stove) :effect (on ?s)))"""

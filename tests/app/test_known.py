@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from format_checks import Command, github_lines, gitlab_items, json_lines, junit_suites, sarif_log
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 DOMAIN = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (wiped) (ready))
   (:action wipe :precondition (ready) :effect (wiped)) (:action light :parameters (?s - stove) :effect (on ?s)))"""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 DOMAIN = """(define (domain d) (:predicates (lit) (open))
   (:action light :effect (lit)) (:action open :effect (open)) (:action go))"""

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.commandline import app
-from plansafe.app.service import audit, combined_exit_code
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.audit import audit, combined_exit_code
+from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds

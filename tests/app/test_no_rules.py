@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.commandline import app
-from plansafe.app.service import audit
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 
 Run = Callable[..., tuple[int, str]]
 DOMAIN = """(define (domain tidy) {}

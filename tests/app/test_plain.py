@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app import auditing, plain
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli import audit_command, audit_without_typer
+from plansafe.app.interfaces.cli.commandline import app
 
 PARTS = (
     *(
@@ -66,13 +66,13 @@ def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[
 
         return run
 
-    monkeypatch.setattr(auditing, "audit_plans", noted(whole))
-    monkeypatch.setattr(plain, "audit_plans", noted(own))
+    monkeypatch.setattr(audit_command, "audit_plans", noted(whole))
+    monkeypatch.setattr(audit_without_typer, "audit_plans", noted(own))
     with pytest.raises(SystemExit):
         app(arguments, prog_name="safecheck")
-    said = plain.read(arguments)
+    said = audit_without_typer.read(arguments)
     if said is not None:
-        plain.run(said)
+        audit_without_typer.run(said)
     return whole, own
 
 
@@ -81,8 +81,8 @@ def test_plain_command_lines_mean_the_same(
     project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("plansafe.app.running.limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(plain, "limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr("plansafe.app.system.process.limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr(audit_without_typer, "limit_memory", lambda mebibytes: None)
     (tmp_path / "pyproject.toml").write_text(project)
     rnd = random.Random(11)
     alike = 0
@@ -101,9 +101,9 @@ def test_a_mistake_in_the_project_file_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "safecheck.toml").write_text("domian = 1\n")
-    said = plain.read(["x.plan"])
+    said = audit_without_typer.read(["x.plan"])
     assert said is not None
-    assert plain.run(said) is None
+    assert audit_without_typer.run(said) is None
     assert audits(monkeypatch, ["x.plan"]) == ([], [])
     assert "domian" in capsys.readouterr().err
 

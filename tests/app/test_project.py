@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.checking import Settings
-from plansafe.app.commandline import app
-from plansafe.app.initialising import project_text
-from plansafe.app.project import BadProject, find_project
-from plansafe.app.service import audit
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.interfaces.cli.init import project_text
+from plansafe.app.project.project_file import BadProject, find_project
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 
 Run = Callable[..., tuple[int, str, str]]
 DOMAIN = """(define (domain tidy)
@@ -322,8 +322,8 @@ def test_init_guesses_nothing(run: Run) -> None:
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
 def test_what_init_writes_can_be_read(name: str) -> None:
-    from plansafe.app.initialising import _can_be_written, _Found
-    from plansafe.app.plans import Heading, Kind
+    from plansafe.app.interfaces.cli.init import _can_be_written, _Found
+    from plansafe.app.project.file_kinds import Heading, Kind
 
     if not _can_be_written(name):
         return

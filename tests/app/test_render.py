@@ -11,11 +11,11 @@ from format_checks import json_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.discovery import Input
+from plansafe.app.project.discovery import Input
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.render.excerpt import excerpt
-from plansafe.app.render.text import WIDE, Style, visible, width
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.terminal_text import WIDE, Style, visible, width
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import unjudged

@@ -9,13 +9,13 @@ from fractions import Fraction
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.diagnosing import Because
 from plansafe.app.render.difference import lines, sentence, shown
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
-from plansafe.app.render.text import Style
-from plansafe.app.repairing import Examined
+from plansafe.app.session.diagnosis import Because
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.session.repair import Examined
+from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.diagnose.cause import Cause
 from plansafe.verifier.diagnose.localise import Localisation

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.discovery import Input
+from plansafe.app.project.discovery import Input
 from plansafe.app.render import renderer
-from plansafe.app.render.text import Style
 from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome, scenes, where
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 from kitchen import FIXED, PLAN, RULES
 
-from plansafe.app.alarm import OutOfTime
-from plansafe.app.checking import Settings
-from plansafe.app.commandline import app
-from plansafe.app.repairing import ExaminationOptions, examine
-from plansafe.app.values import read_cost, read_steps, read_weights
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.model import Settings
+from plansafe.app.session.option_values import read_cost, read_steps, read_weights
+from plansafe.app.session.repair import ExaminationOptions, examine
+from plansafe.app.system.time_limit import OutOfTime
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
@@ -285,14 +285,14 @@ def test_fix_leaves_alone_what_it_cannot_repair(run: Run) -> None:
 
 
 def test_fix_leaves_alone_what_changed_meanwhile(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from plansafe.app import fixing
+    from plansafe.app.interfaces.cli import plan_fixes
 
     def changing(*arguments: object) -> object:
         for done in examine(*arguments):
             Path("tea.plan").write_text("(go kitchen hall)\n")
             yield done
 
-    monkeypatch.setattr(fixing, "examine", changing)
+    monkeypatch.setattr(plan_fixes, "examine", changing)
     code, _, err = run("tea.plan", "--fix")
     assert code == 2
     assert "was changed while it was repaired" in err

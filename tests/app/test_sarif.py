@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import FindingClass, Headline, unjudged

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
-from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
 from plansafe.app.render.excerpt import excerpt
 from plansafe.app.render.table import drawn
-from plansafe.app.render.text import WIDE, Style, folded, width
-from plansafe.app.running import terminal
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.process import terminal
+from plansafe.app.system.terminal_text import WIDE, Style, folded, width
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, unjudged

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.commandline import app
-from plansafe.app.render.text import escaped, visible
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.system.terminal_text import escaped, visible
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app import commands, linting, running
-from plansafe.app.checking import Settings
-from plansafe.app.commandline import app
-from plansafe.app.service import audit
+from plansafe.app.interfaces.cli import commands, lint
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
+from plansafe.app.system import process
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
 NODES = [
@@ -173,7 +174,7 @@ def test_mistakes_are_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(mistaken)
-    for module in (running, linting, commands):
+    for module in (process, lint, commands):
         monkeypatch.setattr(module, "limit_memory", lambda _: None)
     with pytest.raises(SystemExit) as stop:
         app(list(arguments), prog_name="safecheck")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.extras import how_to_install

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from kitchen import FIXED, PLAN, RULES
 
-from plansafe.app.commandline import app
-from plansafe.app.repairing import examine
-from plansafe.app.writing import Guard, NotWritten, save, save_folder
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.session.repair import examine
+from plansafe.app.system.file_writing import Guard, NotWritten, save, save_folder
 from shared_kitchen import DOMAIN, PROBLEM
 
 Run = Callable[..., tuple[int, str, str]]
@@ -504,7 +504,7 @@ def test_a_gate_follows_links_within_the_folder_that_is_given(run: Run) -> None:
 
 
 def test_a_gate_does_not_fix_a_plan_that_became_a_link(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from plansafe.app import fixing
+    from plansafe.app.interfaces.cli import plan_fixes
 
     Path("plans").mkdir()
     Path("plans/tea.plan").write_text(PLAN)
@@ -516,7 +516,7 @@ def test_a_gate_does_not_fix_a_plan_that_became_a_link(run: Run, monkeypatch: py
             Path("plans/tea.plan").symlink_to("../precious")
             yield done
 
-    monkeypatch.setattr(fixing, "examine", meanwhile)
+    monkeypatch.setattr(plan_fixes, "examine", meanwhile)
     flags = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "kitchen.safe", "--gate")
     code, _, err = run("plans/tea.plan", *flags, "--fix")
     assert code == 2
@@ -560,7 +560,7 @@ def test_files_are_opened_for_writing_in_one_module_alone(root: Path) -> None:
         for line in path.read_text().splitlines():
             if writes.search(line) and not reads.search(line) and "os.devnull" not in line:
                 found.add(path.name)
-    assert found == {"writing.py", "folder.py"}  # a run grows while it is judged, and is whole at any moment
+    assert found == {"file_writing.py", "run_folder.py"}  # a run grows while it is judged, and is whole at any moment
 
 
 def test_a_name_that_names_nothing(tmp_path: Path) -> None:

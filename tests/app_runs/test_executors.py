@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from runs_house import table
 
-from plansafe.app.checking import Settings
 from plansafe.app.runs.executor import Crew, News, Pool, Worker
 from plansafe.app.runs.items import Item, listed
-from plansafe.app.runs.judging import Judge, Judged
 from plansafe.app.runs.processes import Processes
-from plansafe.app.runs.reading import BadRun
+from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.run_reader import BadRun
+from plansafe.app.session.model import Settings
 
 Makes = Callable[[Settings, Callable[[Settings], Judge]], Crew]
 

@@ -16,13 +16,13 @@ from runs_house import command as run_command
 from test_stats import ROWS, finding, row, write
 from test_stats import call as command
 
-from plansafe.app.checking import Settings
-from plansafe.app.pages.viewing import book_of
+from plansafe.app.interfaces.pages.run_page import book_of
 from plansafe.app.runs import BadRun, read_run
 from plansafe.app.runs.items import listed
-from plansafe.app.runs.layout import laid_out
 from plansafe.app.runs.stats import Table
 from plansafe.app.runs.summary import Summary
+from plansafe.app.runs.table_layout import laid_out
+from plansafe.app.session.model import Settings
 
 Spoils = Callable[[list[dict[str, Any]]], object]
 

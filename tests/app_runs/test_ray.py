@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from runs_house import call, command, table, timeless
 
-from plansafe.app.checking import Settings
 from plansafe.app.runs import read_run
-from plansafe.app.runs.reading import BadRun
+from plansafe.app.runs.run_reader import BadRun
+from plansafe.app.session.model import Settings
 
 
 def children(pid: int) -> Iterator[tuple[int, str]]:

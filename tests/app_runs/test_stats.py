@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from plansafe.app.runs import read_run, to_dataframe
-from plansafe.app.runs.comparing import compare
-from plansafe.app.runs.counting import NOT_CHECKED, Rate
-from plansafe.app.runs.layout import laid_out
+from plansafe.app.runs.comparison import compare
+from plansafe.app.runs.rates import NOT_CHECKED, Rate
 from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
 from plansafe.app.runs.summary import Summary
+from plansafe.app.runs.table_layout import laid_out
 
 
 def finding(rule: str | None, **said: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 
 RULES = Path(__file__).resolve().parent / "rules"
 PLANS = sorted(path.relative_to(RULES).as_posix() for path in RULES.rglob("*.plan"))

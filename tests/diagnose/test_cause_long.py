@@ -8,9 +8,9 @@ from time import monotonic
 
 import pytest
 
-from plansafe.app import diagnosing
-from plansafe.app.checking import Settings
-from plansafe.app.repairing import ExaminationOptions, examine
+from plansafe.app.session import diagnosis
+from plansafe.app.session.model import Settings
+from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.cause import _galloping  # type: ignore[attr-defined] # of its own file alone
 
@@ -61,7 +61,7 @@ def test_where_time_is_up_it_is_said() -> None:
 
 
 def test_causes_end_with_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnosing, "_CAUSES_S", -1.0)
+    monkeypatch.setattr(diagnosis, "_CAUSES_S", -1.0)
     with open("examples/dinner/stove-left-alone.plan", encoding="utf-8") as file:
         plan = Source("examples/dinner/stove-left-alone.plan", file.read())
     (done,) = examine([plan], Settings(), ExaminationOptions(causes=True))

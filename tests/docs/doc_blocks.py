@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from plansafe.align.config import read_config
-from plansafe.app.homes import read_home
-from plansafe.app.project import FILE, project_in
+from plansafe.app.project.home_profile import read_home
+from plansafe.app.project.project_file import FILE, project_in
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path

@@ -15,7 +15,7 @@ from bench.site.index import KINDS, mistakes, read_index
 from bench.site.markdown import anchors, links, ready
 from doc_blocks import ROOT
 
-from plansafe.app import commandline
+from plansafe.app.interfaces.cli import commandline
 from plansafe.grammar.codes import SC
 
 DOCS = ROOT / "docs"

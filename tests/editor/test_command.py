@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from plansafe.app.editor.command import _serve
-from plansafe.app.running import for_a_program
+from plansafe.app.interfaces.editor.command import _serve
+from plansafe.app.system.process import for_a_program
 
 
 def test_a_missing_package_is_named_with_the_extra(

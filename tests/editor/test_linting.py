@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.editor import linting
-from plansafe.app.editor.linting import Linter
-from plansafe.app.editor.rule_lint import NO_SOLVER, Asked, found
-from plansafe.app.editor.text import Text
+from plansafe.app.interfaces.editor import lint_process
+from plansafe.app.interfaces.editor.document_text import Text
+from plansafe.app.interfaces.editor.lint_process import Linter
+from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, Asked, found
 
 DOMAIN = """(define (domain kitchen)
   (:types stove - object)
@@ -75,7 +75,7 @@ def test_without_a_solver_nothing_is_started_again(monkeypatch: pytest.MonkeyPat
         started.append(question)
         return b"", NO_SOLVER
 
-    monkeypatch.setattr(linting, "_answered", none)
+    monkeypatch.setattr(lint_process, "_answered", none)
     linter, text = Linter(), Text("file:///a.safe", "/a.safe", RULES)
 
     async def twice() -> list[tuple[object, ...]]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from plansafe.app.editor.formatting import formatted
-from plansafe.app.editor.names import Names, mentions
-from plansafe.app.editor.text import Text, path_of, uri_of
-from plansafe.app.editor.tree import around, tree
-from plansafe.app.plans import Kind, heading
+from plansafe.app.interfaces.editor.document_text import Text, path_of, uri_of
+from plansafe.app.interfaces.editor.formatter import formatted
+from plansafe.app.interfaces.editor.name_mentions import Names, mentions
+from plansafe.app.interfaces.editor.source_tree import around, tree
+from plansafe.app.project.file_kinds import Kind, heading
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source

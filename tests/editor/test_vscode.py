@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.editor.settings import configured
+from plansafe.app.interfaces.editor.settings import configured
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "vscode"

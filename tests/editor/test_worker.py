@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from plansafe.app.alarm import OutOfTime
-from plansafe.app.editor.worker import Worker
+from plansafe.app.interfaces.editor.worker_thread import Worker
+from plansafe.app.system.time_limit import OutOfTime
 
 
 async def begun(started: list[int]) -> None:

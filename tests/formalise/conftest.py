@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.llm.formalise.home import small_home
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.compiled import CompiledTask

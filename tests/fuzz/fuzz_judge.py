@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 from fuzz_corpus import PARTS, ROOT, Case
 from jsonschema import Draft202012Validator
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.discovery import Input
+from plansafe.app.project.discovery import Input
 from plansafe.app.render import FORMATS, renderer
-from plansafe.app.render.text import Style
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from test_lint_findings import DOMAIN, PROBLEM
 
-from plansafe.app.commandline import app
-from plansafe.app.discovery import Choice, Discovery
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.project.discovery import Choice, Discovery
 from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source

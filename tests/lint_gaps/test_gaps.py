@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from gaps_cases import full, household, judge, without
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.model import GapOptions
 from plansafe.specs.lint.gaps.search import find_gaps

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from loop_kitchen import RULES, Run
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from shared_kitchen import DOMAIN, PROBLEM
 
 

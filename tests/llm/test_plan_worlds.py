@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from loop_kitchen import COLD, Run, written
 
-from plansafe.app.goals import read_goal, with_goal
-from plansafe.app.values import BadOption
+from plansafe.app.session.goal_text import read_goal, with_goal
+from plansafe.app.session.option_values import BadOption
 from plansafe.grammar.source import Source
 from shared_kitchen import PROBLEM, SAFE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
 

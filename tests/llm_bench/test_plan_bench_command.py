@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

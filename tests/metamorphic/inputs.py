@@ -9,8 +9,8 @@ from generate import STREAMS, case
 from metamorphic_task import List, Task, Tree, read_trees, words_of
 from repair_random import task as repair_task
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Result, Settings
 from plansafe.verifier.execution.compiled import CompiledTask
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ def run(*words: str, **environment: str) -> tuple[int, str, str]:
 
 def test_models_lists_all_and_loads_none() -> None:
     script = (
-        "import sys, plansafe.app.commandline as m\n"
+        "import sys, plansafe.app.interfaces.cli.commandline as m\n"
         "try: m.app(prog_name='safecheck')\nexcept SystemExit: pass\n"
         f"print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"
     )

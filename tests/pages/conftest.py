@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.auditing import audit_plans
-from plansafe.app.checking import Settings
+from plansafe.app.interfaces.cli.audit_command import audit_plans
+from plansafe.app.session.model import Settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 

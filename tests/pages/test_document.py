@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.pages import auditing
-from plansafe.app.pages import told as told_of
-from plansafe.app.pages.document import LONGEST, SCRIPTS, document, embedded, legible
-from plansafe.app.pages.index import Book
+from plansafe.app.interfaces.pages import audit_page, report_view
+from plansafe.app.interfaces.pages.document import LONGEST, SCRIPTS, document, embedded, legible
+from plansafe.app.interfaces.pages.plan_index import Book
+from plansafe.app.session.model import Settings
 from plansafe.verifier.reporting.report import Headline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +65,7 @@ def test_the_title_is_escaped() -> None:
 
 @pytest.mark.parametrize("name", [*SCRIPTS])
 def test_scripts_make_text_and_no_markup(name: str) -> None:
-    text = (files("plansafe.app.pages") / "assets" / f"{name}.js").read_text(encoding="utf-8")
+    text = (files("plansafe.app.interfaces.pages") / "assets" / f"{name}.js").read_text(encoding="utf-8")
     forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc|DOMParser"
     asks = r"\bfetch\b|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|https?://(?!www\.w3\.org/2000/svg)"
     assert not re.search(f"{forbidden}|{asks}", text)
@@ -74,12 +73,12 @@ def test_scripts_make_text_and_no_markup(name: str) -> None:
 
 
 def test_the_style_asks_for_nothing() -> None:
-    text = (files("plansafe.app.pages") / "assets" / "page.css").read_text(encoding="utf-8")
+    text = (files("plansafe.app.interfaces.pages") / "assets" / "page.css").read_text(encoding="utf-8")
     assert not re.search(r"url\(|@import|https?:", text)
 
 
 def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plansafe.app.pages.index.MOST_DETAILS", 300)
+    monkeypatch.setattr("plansafe.app.interfaces.pages.plan_index.MOST_DETAILS", 300)
     report = {"plan": "p", "headline": "SAFE", "steps": 1, "findings": [], "suppressed": 0}
     book = Book("many")
     for _ in range(5):
@@ -97,9 +96,9 @@ def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: 
         signal.raise_signal(signal.SIGALRM)  # as the alarm does when the time limit has passed
         return {}
 
-    monkeypatch.setattr(told_of, "_why", endless)
+    monkeypatch.setattr(report_view, "_why", endless)
     plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
-    found = list(auditing.audited(plans, Settings()))
+    found = list(audit_page.audited(plans, Settings()))
     assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
     assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
     assert all("time limit has passed" in one.detail["steps_note"] for one in found)

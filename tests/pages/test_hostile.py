@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from page_browser import Opened
 
-from plansafe.app.auditing import audit_plans
-from plansafe.app.checking import Settings
+from plansafe.app.interfaces.cli.audit_command import audit_plans
+from plansafe.app.session.model import Settings
 
 IMAGE = "a<img/src=x/onerror=alert`1`>"
 SCRIPT = "a'></script><script>alert`2`</script>"

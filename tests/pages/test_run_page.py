@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from page_browser import Opened
 
-from plansafe.app.pages.counted import counted, slim
-from plansafe.app.pages.index import Book
-from plansafe.app.pages.viewing import book_of
+from plansafe.app.interfaces.pages.plan_index import Book
+from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.interfaces.pages.run_page import book_of
 from plansafe.app.runs import read_run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ from compare import Both
 from evidence import untrue
 from generate import STREAMS, case
 
-from plansafe.app.checking import Prepared, Settings
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import KernelLimit
 

@@ -10,9 +10,9 @@ from case import plan_text
 from compare import Both
 from generate import STREAMS, case
 
-from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.agents import operations
-from plansafe.app.agents.limits import Limits
-from plansafe.app.checking import Settings
+from plansafe.app.interfaces.agents import operations
+from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
-from plansafe.app.render.text import Style
-from plansafe.app.repairing import ExaminationOptions, examine
+from plansafe.app.session.model import Settings
+from plansafe.app.session.repair import ExaminationOptions, examine
+from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.api import diagnose

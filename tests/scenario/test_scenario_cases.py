@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.llm.scenario.check import check
 from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.llm.scenarios.reading import SHIPPED
 
 HERE = Path(__file__).parent
@@ -134,7 +134,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("plansafe.app.scenarios.os.rename", refuse)
+    monkeypatch.setattr("plansafe.app.interfaces.cli.scenario.commands.os.rename", refuse)
     code, _, err = run("fix", "set/syntax", *BASE, "--output", "new", "--memory-limit", "0")
     assert code == 2
     assert "cannot write new: no space left on device" in err

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.render.scenario import difference
-from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit, apply
 from plansafe.llm.scenario.fix import fix

@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[1] / "models"))
 
 from small_tasks import Run
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 
 
 @pytest.fixture

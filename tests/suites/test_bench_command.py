@@ -10,7 +10,7 @@ import pytest
 from small_tasks import Run
 from stub_server import Reply, chat, serving, wrong
 
-from plansafe.app.bench_runs import Asked
+from plansafe.app.interfaces.cli.bench.benchmark_run import Asked
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
 

@@ -20,10 +20,11 @@ pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 KILLS, CONNECTIONS = 20, 3
 DRIVER = """
 import os, sys
-from plansafe.app.bench_runs import Asked, bench
+from plansafe.app.interfaces.cli.bench.benchmark_run import Asked, bench
 from plansafe.llm.suites.settings import Settings, Suite
 from plansafe.llm.suites.sources import Wanted, compiled, selected
-import plansafe.app.bench_runs as runs, plansafe.llm.models.chat, plansafe.llm.models.transport, httpx
+import plansafe.app.interfaces.cli.bench.benchmark_run as runs
+import plansafe.llm.models.chat, plansafe.llm.models.transport, httpx
 
 wanted = Wanted(limit=6, seed=3)
 read = selected(wanted)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.symbolic.certificates import certificate as certificates
 from plansafe.verifier.symbolic.certificates import proof

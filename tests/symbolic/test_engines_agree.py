@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.service import Session, audit
+from plansafe.app.session.audit import Session, audit
+from plansafe.app.session.model import Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report

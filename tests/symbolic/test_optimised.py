@@ -15,7 +15,7 @@ SLOW = 20
 RUN = """import json, sys, time
 speed, clock = int(sys.argv[2]), time.monotonic
 time.monotonic = lambda: speed * clock()
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 for arguments in json.loads(sys.argv[1]):
     try:
         app(arguments, prog_name="safecheck")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.checking import Settings
-from plansafe.app.service import audit
+from plansafe.app.session.audit import audit
+from plansafe.app.session.model import Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.api import diagnose

@@ -8,8 +8,8 @@ from time import monotonic
 
 import pytest
 
-from plansafe.app.checking import Prepared, Settings
-from plansafe.app.service import Session
+from plansafe.app.session.audit import Session
+from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution

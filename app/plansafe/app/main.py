@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 
-from plansafe.app import plain
+from plansafe.app.interfaces.cli import audit_without_typer
 from plansafe.grammar.codes import SC
 
 
 def _run() -> int:
     """Run the command line: a plain audit by itself, anything else with every flag. An exit code."""
-    asked = None if "_SAFECHECK_COMPLETE" in os.environ else plain.read(sys.argv[1:])
-    code = None if asked is None else plain.run(asked)
+    asked = None if "_SAFECHECK_COMPLETE" in os.environ else audit_without_typer.read(sys.argv[1:])
+    code = None if asked is None else audit_without_typer.run(asked)
     if code is not None:
         return code
-    from plansafe.app.commandline import run  # noqa: PLC0415 - loads Typer, which takes half of the start
+    from plansafe.app.interfaces.cli.commandline import run  # noqa: PLC0415 - loads Typer, which takes half of the start
 
     return run()
 
@@ -36,7 +36,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        from plansafe.app.running import BROKEN_PIPE  # noqa: PLC0415 - when a pipe breaks alone
+        from plansafe.app.system.process import BROKEN_PIPE  # noqa: PLC0415 - when a pipe breaks alone
 
         code = BROKEN_PIPE
     # The process ends here. Taking a large model apart object by object would cost as much as a tenth of the audit.

@@ -15,7 +15,7 @@ from plansafe.align.choosing.pairing import candidates, known_at
 from plansafe.align.choosing.replay import DoesNotReplay, replayed
 from plansafe.align.records import Both, Pair, even_weights, plan_of, read_pairs, write_pairs
 from plansafe.align.tasks import task_of
-from plansafe.app.commandline import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.codes import SC
 
 Run = Callable[..., tuple[int, str, str]]
@@ -119,7 +119,7 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
 
 def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
-    monkeypatch.setattr("plansafe.app.pairing._SHARE", 0.0)  # the time is over behind the first candidate
+    monkeypatch.setattr("plansafe.app.interfaces.cli.pairs._SHARE", 0.0)  # the time is over behind the first candidate
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("", encoding="utf-8")
     new = str(tmp_path / "new")

@@ -20,7 +20,7 @@ from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
-from plansafe.app.align_eval import evaluation, tables
+from plansafe.app.interfaces.cli.align.evaluation import evaluation, tables
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.suites.markdown import markdown
 

@@ -18,7 +18,7 @@ from plansafe.align.evaluating.local import Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
 from plansafe.align.evaluating.stepping import Lines, local_steps  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
-from plansafe.app.aligning import app  # noqa: E402
+from plansafe.app.interfaces.cli.align.commands import app  # noqa: E402
 from plansafe.llm.decoding.stepwise import DONE, Mode  # noqa: E402
 from plansafe.llm.models.providers import Settings, open_model  # noqa: E402
 from plansafe.llm.models.request import Choice, Message, Request, Role, Situation  # noqa: E402

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Protocol
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.render.text import PLAIN, Style
+from plansafe.app.session.model import Result, Settings
+from plansafe.app.system.terminal_text import PLAIN, Style
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 

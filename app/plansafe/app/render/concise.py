@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import place
 from plansafe.app.render.folding import idle, known, shown
-from plansafe.app.render.text import Style, brief, not_checked, visible
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import Style, brief, not_checked, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import Style, escaped, visible
+from plansafe.app.system.terminal_text import Style, escaped, visible
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 

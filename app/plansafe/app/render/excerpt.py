@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import TAB, Style, brief, folded, visible, width
+from plansafe.app.system.terminal_text import TAB, Style, brief, folded, visible, width
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plansafe.app.checking import Result
-from plansafe.app.render.text import visible
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import visible
 from plansafe.verifier.reporting.report import Finding, FindingClass, NotApplicableGroup, Report
 from plansafe.verifier.rules.question import Exemption
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from plansafe.app.render.json import diagnostic_object, json_line
-from plansafe.app.render.text import Style, brief, folded, pad, visible
+from plansafe.app.system.terminal_text import Style, brief, folded, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.formalise.asking import Wishes
 from plansafe.llm.formalise.model import Formalised, Group, Sample, Shown, Status

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import excerpt, gutter
 from plansafe.app.render.folding import cause, coverage, home, idle, known, said, shown
 from plansafe.app.render.table import changing, drawn
-from plansafe.app.render.text import Style, brief, pad, values, visible
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.reporting.report import Blame, Exempted, Finding, FindingClass, Report, Table
 

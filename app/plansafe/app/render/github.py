@@ -7,11 +7,11 @@ begins with ``::``, and one in which ``##[`` stands anywhere: no name may make a
 
 from __future__ import annotations
 
-from plansafe.app.checking import Result
 from plansafe.app.render.concise import ConciseRenderer
-from plansafe.app.render.fingerprints import Fingerprints
 from plansafe.app.render.issues import Issue, issues
-from plansafe.app.render.text import PLAIN, brief, visible
+from plansafe.app.session.fingerprints import Fingerprints
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import PLAIN, brief, visible
 
 _COMMANDS = {"critical": "error", "high": "error", "medium": "warning", "low": "notice", "note": "notice"}
 _DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))

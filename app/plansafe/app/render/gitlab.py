@@ -10,12 +10,12 @@ import hashlib
 import json
 from typing import Any
 
-from plansafe.app.checking import Result
 from plansafe.app.render.concise import ConciseRenderer
-from plansafe.app.render.fingerprints import Fingerprints, clean
 from plansafe.app.render.folding import home, idle, known
 from plansafe.app.render.issues import Issue, issues, path_of
-from plansafe.app.render.text import PLAIN, brief
+from plansafe.app.session.fingerprints import Fingerprints, clean
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import PLAIN, brief
 
 _SEVERITIES = {"critical": "blocker", "high": "critical", "medium": "major", "low": "minor", "note": "info"}
 VERDICT = "verdict"

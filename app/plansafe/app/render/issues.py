@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.app.checking import Result
-from plansafe.app.render.fingerprints import Fingerprints, clean, place_of, relative
 from plansafe.app.render.folding import shown
-from plansafe.app.render.text import brief
+from plansafe.app.session.fingerprints import Fingerprints, clean, place_of, relative
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import brief
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
 from plansafe.verifier.reporting.report import Finding, FindingClass, Worlds
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.checking import Result, Settings
-from plansafe.app.discovery import Input
+from plansafe.app.project.discovery import Input
+from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Coverage, Exempted, Finding, RuleCount, Table

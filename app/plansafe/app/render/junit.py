@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.app.checking import Result
 from plansafe.app.render.concise import ConciseRenderer
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.text import PLAIN, brief, visible
+from plansafe.app.session.model import Result
+from plansafe.app.system.terminal_text import PLAIN, brief, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report, RuleCount, Worlds
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from plansafe.app.gathered import Gathered
 from plansafe.app.render.excerpt import excerpt, gutter, place
-from plansafe.app.render.text import Style, pad, visible
+from plansafe.app.session.lint_inputs import Gathered
+from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.specs.lint.model import Fault, Lint
 

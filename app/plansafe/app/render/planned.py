@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.checking import Settings
 from plansafe.app.render import version
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
-from plansafe.app.render.text import Style, brief, pad, visible, width
+from plansafe.app.session.model import Settings
+from plansafe.app.system.terminal_text import Style, brief, pad, visible, width
 from plansafe.llm.loop.model import By, Part, Planned, Refusal, Round
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
-    from plansafe.app.proposing import Proposed
+    from plansafe.app.session.model_plan import Proposed
 
 SCHEMA = 1
 _REMOVED = dict.fromkeys(By, "removed") | {By.MAPPED: "left out"}

@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.checking import Known, Result
 from plansafe.app.explain import page
-from plansafe.app.render.fingerprints import KEY, Fingerprints, clean, place_of, uri
 from plansafe.app.render.folding import coverage, home, idle, known
 from plansafe.app.render.json import coverage_object, world_object
-from plansafe.app.render.text import not_checked
-from plansafe.app.service import combined_exit_code
+from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, place_of, uri
+from plansafe.app.session.model import Known, Result
+from plansafe.app.system.terminal_text import not_checked
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plansafe.app.checking import Result
 from plansafe.app.render.difference import unified
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import diagnostic_object, json_line
-from plansafe.app.render.text import Style, pad, visible
-from plansafe.app.scenario_files import Found
+from plansafe.app.session.model import Result
+from plansafe.app.session.scenario_files import Found
+from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plansafe.app.render.text import Style, centre, cut, folded, pad, visible, width
+from plansafe.app.system.terminal_text import Style, centre, cut, folded, pad, visible, width
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 _MAX_CELL = 40

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import pad, visible, width
+from plansafe.app.system.terminal_text import pad, visible, width
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 

@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from plansafe.app.runs.reading import BadRun, Run, read_run, to_dataframe
+from plansafe.app.runs.run_reader import BadRun, Run, read_run, to_dataframe
 
 __all__ = ["BadRun", "Run", "read_run", "to_dataframe"]

@@ -11,20 +11,20 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from plansafe.app.checking import Settings
-from plansafe.app.progress import Progress
 from plansafe.app.render import version
-from plansafe.app.render.text import visible
-from plansafe.app.running import complain, remark, standard_output
 from plansafe.app.runs.executor import Crew, Pool
-from plansafe.app.runs.folder import SHARD, Folder, unused
-from plansafe.app.runs.given import missing
+from plansafe.app.runs.input_tables import is_table
 from plansafe.app.runs.items import Item, Items, listed
+from plansafe.app.runs.missing_inputs import missing
 from plansafe.app.runs.processes import Processes
-from plansafe.app.runs.reading import VERSION, BadRun, Run, read_run
+from plansafe.app.runs.run_folder import SHARD, Folder, unused
+from plansafe.app.runs.run_reader import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
-from plansafe.app.runs.tables import is_table
-from plansafe.app.service import combined_exit_code, usage_problem
+from plansafe.app.session.audit import combined_exit_code, usage_problem
+from plansafe.app.session.model import Settings
+from plansafe.app.system.process import complain, remark, standard_output
+from plansafe.app.system.progress import Progress
+from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

@@ -21,13 +21,13 @@ from contextlib import ExitStack, redirect_stdout
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from plansafe.app.checking import Settings
 from plansafe.app.render import version
-from plansafe.app.running import limit_data, remark
 from plansafe.app.runs.executor import Crew, News, Worker
 from plansafe.app.runs.items import Item
-from plansafe.app.runs.judging import Judge, Judged
-from plansafe.app.runs.reading import BadRun
+from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.run_reader import BadRun
+from plansafe.app.session.model import Settings
+from plansafe.app.system.process import limit_data, remark
 
 PORT_SECONDS = 5.0
 """How long a connection to the address may take."""

@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable, Iterator
 from types import TracebackType
 from typing import NamedTuple
 
-from plansafe.app.checking import Settings
 from plansafe.app.runs.items import Item
-from plansafe.app.runs.judging import Judge, Judged
-from plansafe.app.runs.reading import BadRun
+from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.run_reader import BadRun
+from plansafe.app.session.model import Settings
 
 _TRIES = 2
 """Workers that may end with a plan before it is given up."""

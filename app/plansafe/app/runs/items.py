@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from plansafe.app.checking import Settings
-from plansafe.app.project import plan_stem
-from plansafe.app.runs.numbers import Numbers
-from plansafe.app.runs.tables import BadRow, Row, is_table, rows
-from plansafe.app.service import expand
+from plansafe.app.project.project_file import plan_stem
+from plansafe.app.runs.input_tables import BadRow, Row, is_table, rows
+from plansafe.app.runs.number_file import Numbers
+from plansafe.app.session.audit import expand
+from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

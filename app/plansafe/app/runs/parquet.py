@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import IO, Any
 
-from plansafe.app.runs.counting import brought_about, is_finding
-from plansafe.app.runs.reading import BadRun, Run
+from plansafe.app.runs.rates import brought_about, is_finding
+from plansafe.app.runs.run_reader import BadRun, Run
 
 _GROUP = 4096
 """Rows that are in memory at once, and in a row group."""

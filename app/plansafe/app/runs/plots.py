@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from plansafe.app.render.text import visible
-from plansafe.app.runs.counting import Rate
+from plansafe.app.runs.rates import Rate
 from plansafe.app.runs.stats import Table
+from plansafe.app.system.terminal_text import visible
 
 KINDS = ("bars", "where", "heat")
 _MOST = 30

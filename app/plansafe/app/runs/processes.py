@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any
 
-from plansafe.app.checking import Settings
 from plansafe.app.runs.executor import Crew, News, Worker
 from plansafe.app.runs.items import Item
-from plansafe.app.runs.judging import Judge, Judged
+from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.session.model import Settings
 
 
 class _Process(Worker):

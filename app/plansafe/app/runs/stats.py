@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.counting import NOT_CHECKED, Rate, brought_about, is_checked, is_finding, seen_in
+from plansafe.app.runs.rates import NOT_CHECKED, Rate, brought_about, is_checked, is_finding, seen_in
 
 TAXONOMIES = ("safel", "safeplan-bench", "safeagentbench")
 OF_FINDINGS = ("rule", "hazard", "target", "severity", "class", *TAXONOMIES)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from plansafe.app.render.text import brief, pad, visible
-from plansafe.app.runs.counting import NOT_CHECKED, Rate, brought_about, is_checked, is_finding
-from plansafe.app.runs.reading import Run
+from plansafe.app.runs.rates import NOT_CHECKED, Rate, brought_about, is_checked, is_finding
+from plansafe.app.runs.run_reader import Run
+from plansafe.app.system.terminal_text import brief, pad, visible
 
 _SHOWN = 10
 _SLOWEST = 5

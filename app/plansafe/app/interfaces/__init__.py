@@ -1,0 +1,1 @@
+"""The interfaces of safecheck: command line, editor, agents, HTTP and HTML pages."""

@@ -1,0 +1,185 @@
+"""The MCP server: a tool for each operation, resources for what is shipped, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+
+from plansafe.app.interfaces.agents import operation_fields
+from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.operation_fields import Operation
+from plansafe.app.interfaces.agents.request_fields import schema
+from plansafe.app.interfaces.agents.session_pool import Sessions
+from plansafe.app.interfaces.agents.worker_messages import Reply
+from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
+from plansafe.app.interfaces.http.routes import answer_schema
+from plansafe.app.render import version
+from plansafe.domains import domain_names
+from plansafe.domains.worlds import world_names
+from plansafe.specs import spec_names
+
+_TOOLS = {
+    operation.name: operation
+    for operation in (
+        operation_fields.AUDIT,
+        operation_fields.REPAIR,
+        operation_fields.DIAGNOSE,
+        operation_fields.EXPLAIN,
+        operation_fields.FORMALISE,
+        operation_fields.HAZARDS,
+        operation_fields.OPEN,
+        operation_fields.ALLOWED,
+        operation_fields.TAKE,
+        operation_fields.OBSERVE,
+        operation_fields.NEXT,
+        operation_fields.STATE,
+        operation_fields.CLOSE,
+    )
+}
+_SCHEME = "safecheck://"
+_INSTRUCTIONS = (
+    "safecheck judges plans by formal rules. Ask `audit` before a plan is carried out; only the headline SAFE says "
+    "that every rule was kept: UNKNOWN is not safe. To act step by step, open a session, ask `next` or `allowed` "
+    "before each action, `take` it, and `observe` what you see. Texts are given inline; no files are read."
+)
+_STEP = 5.0
+
+
+class Agent:
+    """What the tools of one agent stand on."""
+
+    def __init__(self, limits: Limits, workers: int, sessions: int, idle: float) -> None:
+        self._starter = Starter()
+        self._pool = Pool(self._starter, limits, workers, 64)
+        self._sessions = Sessions(self._starter, limits, sessions, idle, _STEP)
+
+    async def call(self, name: str, given: dict[str, Any]) -> Reply:
+        """Do what a tool does."""
+        if name == operation_fields.OPEN.name:
+            return await self._sessions.open(_body(given))
+        if name in _SESSION_TOOLS:
+            rest = {key: value for key, value in given.items() if key != "session"}
+            session = given.get("session")
+            session = session if isinstance(session, str) else ""
+            if name == operation_fields.CLOSE.name:
+                return await self._sessions.close(session)
+            return await self._sessions.ask(session, name, _body(rest))
+        return await self._pool.ask(name, _body(given))
+
+    async def close(self) -> None:
+        """End every process."""
+        await self._sessions.close_all()
+        await self._pool.close()
+        self._starter.close()
+
+
+_SESSION_TOOLS = (*[operation.name for operation in operation_fields.WITHIN], operation_fields.CLOSE.name)
+
+
+def _body(given: dict[str, Any]) -> bytes:
+    return json.dumps(given).encode("ascii")
+
+
+def server(agent: Agent) -> Server[Any]:
+    """The MCP server of an agent."""
+
+    async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_tool(operation) for operation in _TOOLS.values()])
+
+    async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
+        if asked.name not in _TOOLS:
+            text = json.dumps({"error": f"there is no tool {asked.name[:60]!a}"})
+            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        reply = await agent.call(asked.name, dict(asked.arguments or {}))
+        text = reply.body.decode("ascii").rstrip("\n")
+        content: list[Any] = [types.TextContent(text=text)]
+        if not reply.ok:
+            return types.CallToolResult(content=content, is_error=True)
+        result = json.loads(text)
+        return types.CallToolResult(content=content, structured_content=result, is_error=_is_unanswered(result))
+
+    async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=_resources())
+
+    async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        what, _slash, name = str(asked.uri).removeprefix(_SCHEME).partition("/")
+        kind = _KINDS.get(what, "rules") if name else ""
+        reply = await agent.call(operation_fields.SHOW.name, {"what": kind, "name": name})
+        found = json.loads(reply.body)
+        if not reply.ok:
+            from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - for a mistake alone
+
+            raise MCPError(types.INVALID_PARAMS, str(found["error"]["message"]))
+        text = types.TextResourceContents(uri=asked.uri, mime_type="text/plain", text=found["text"])
+        return types.ReadResourceResult(contents=[text])
+
+    return Server(
+        "safecheck",
+        version=version(),
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_read_resource=read_resource,
+    )
+
+
+def _is_unanswered(result: dict[str, Any]) -> bool:
+    """Whether a result holds only diagnostics: the input was unreadable, or safecheck failed.
+
+    A plan with an ill-formed step has exit code 2 too, but no error diagnostic: INVALID is a verdict.
+    """
+    if any([sentence["status"] == "none" for sentence in result.get("sentences", ())]):
+        return True
+    report = result.get("report", result)
+    errors = [d for d in report.get("diagnostics", ()) if d["severity"] == "error"]
+    return result.get("exit_code") == 4 or (result.get("exit_code") == 2 and bool(errors))
+
+
+_KINDS = {"rules": "rules", "domains": "domain", "worlds": "world"}
+
+
+def _tool(operation: Operation) -> types.Tool:
+    reads = operation.name not in (
+        operation_fields.OPEN.name,
+        operation_fields.TAKE.name,
+        operation_fields.OBSERVE.name,
+        operation_fields.CLOSE.name,
+    )
+    return types.Tool(
+        name=operation.name,
+        description=operation.about,
+        input_schema=schema(operation.fields),
+        output_schema=answer_schema(operation.answer),
+        annotations=types.ToolAnnotations(read_only_hint=reads, open_world_hint=False),
+    )
+
+
+def _resources() -> list[types.Resource]:
+    every = [("rules", name, "a shipped safety specification") for name in spec_names()]
+    every += [("domains", name, "a shipped domain") for name in domain_names()]
+    every += [("worlds", name, "what a world reads") for name in world_names()]
+    return [
+        types.Resource(uri=f"{_SCHEME}{what}/{name}", name=f"{what}/{name}", description=about, mime_type="text/plain")
+        for what, name, about in every
+    ]
+
+
+def run(limits: Limits, workers: int, sessions: int, idle: float) -> int:
+    """Serve one agent over standard input and output until it is gone; an exit code."""
+    asyncio.run(_served(Agent(limits, workers, sessions, idle)))
+    return 0
+
+
+async def _served(agent: Agent) -> None:
+    served = server(agent)
+    try:
+        async with stdio_server() as (reading, writing):
+            await served.run(reading, writing, served.create_initialization_options())
+    finally:
+        await agent.close()

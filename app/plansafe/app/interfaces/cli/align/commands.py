@@ -1,0 +1,123 @@
+"""The command group ``align``: a language model trained on what the verifier says of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plansafe.app.interfaces.cli.align.evaluation import evaluation, tables
+from plansafe.app.interfaces.cli.align.knowledge import knowledge
+from plansafe.app.interfaces.cli.align.packing import pack, unpack
+from plansafe.app.interfaces.cli.command_group import group
+from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.process import complain, guarded, print_text, told
+from plansafe.app.system.progress import Progress as Bar
+from plansafe.app.system.progress import tell
+
+if TYPE_CHECKING:
+    from plansafe.align.config import Config
+    from plansafe.align.training.trainer import Progress, Result
+
+app = group("Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).")
+app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
+app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
+app.command("knowledge", short_help="Questions on effects, places and rules, for SFT.")(knowledge)
+app.command("pack", short_help="Code, data and weights in parts, for a machine without a network.")(pack)
+app.command("unpack", short_help="Verify a pack and write its files.")(unpack)
+
+_UNFINISHED = 3
+_NAMED = 10
+"""Pairs that are too long are named up to here; the others are counted."""
+_SHOWN = ("loss", "margin", "accuracy", "length_gap")
+
+
+@app.command(short_help="Train on texts or on pairs of plans, or go on with a run.")
+def train(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="What to do, as TOML or YAML (docs/training.md).")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A value in place of the file's. Repeat it."),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="N", help="Stop after so long; the same command goes on where it was."),
+    ] = None,
+) -> None:
+    """Train a language model with LoRA, on texts (`method = "sft"`) or on pairs of a safe and an unsafe plan.
+
+    A run that was stopped or killed goes on from its last checkpoint to the same loss curve. Nothing is downloaded.
+
+    Exit codes: 0 finished, 2 usage, or a file that cannot be used, 3 the time was over before the last step.
+    """
+    raise typer.Exit(guarded(lambda: _train(config, set_ or [], minutes)))
+
+
+def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
+    from plansafe.align.config import BadConfig, read_config  # noqa: PLC0415 - not for --help
+    from plansafe.align.records import BadRecords  # noqa: PLC0415 - the same
+    from plansafe.align.training.folder import BadTraining  # noqa: PLC0415 - the same
+    from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
+
+    try:
+        config = read_config(path, _overrides(given))
+        return _report(config, _run(config, minutes))
+    except BadConfig as error:
+        return told(error.diagnostics, {error.source.name: error.source})
+    except (BadOption, BadRecords, BadTraining, ModelError) as error:
+        return complain(error.diagnostic)
+
+
+def _overrides(given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise BadOption(f"--set {text!a} names no value", "write --set KEY=VALUE")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _run(config: Config, minutes: float | None) -> Result:
+    from plansafe.align.training.trainer import train as work  # noqa: PLC0415 - not for --help
+
+    bar = Bar(config.max_steps)
+    tell("loading ..")
+
+    def watch(progress: Progress) -> None:
+        if progress.phase == "reference":
+            tell(f"the model at the beginning: {progress.done} of {progress.total} pairs ..")
+        else:
+            bar.at(progress.done, _note(progress.metrics))
+
+    try:
+        return work(config, seconds=None if minutes is None else 60 * minutes, watch=watch)
+    finally:
+        bar.clear()
+        tell("")
+
+
+def _note(metrics: Mapping[str, Any]) -> str:
+    said = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin") if name in metrics]
+    return ", ".join([*said, f"{metrics['tokens_per_second']:.0f} tokens/s"])
+
+
+def _report(config: Config, result: Result) -> int:
+    kind = "texts" if config.method == "sft" else "pairs"
+    lines = [f"{config.method}: {result.step} of {config.max_steps} steps over {result.examples:,} {kind}"]
+    if result.too_long:
+        names = ", ".join(result.too_long[:_NAMED]) + (", .." if len(result.too_long) > _NAMED else "")
+        lines.append(f"  left out      {len(result.too_long):,} of more than {config.max_length} tokens: {names}")
+    if result.other_split:
+        lines.append(f"  left out      {result.other_split:,} that are not of the split {config.split}")
+    some = max(1, len(result.metrics) // 10)
+    for name in _SHOWN:
+        values = [record[name] for record in result.metrics if name in record]
+        if values:
+            first, last = [sum(part) / len(part) for part in (values[:some], values[-some:])]
+            lines.append(f"  {name.replace('_', ' '):<12}{first:.4f} -> {last:.4f}")
+    lines.append(f"  metrics     {result.metrics_file}")
+    lines.append(f"  {'model' if config.lora_r == 0 else 'adapter':<12}{result.folder or 'not yet: call this again'}")
+    print_text("\n".join(lines) + "\n")
+    return 0 if result.finished else _UNFINISHED

@@ -1,0 +1,26 @@
+"""The frame of a command: its options are looked at before its work, and what cannot be used or written is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plansafe.app.session.audit import usage_problem
+from plansafe.app.session.model import Settings
+from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.file_writing import NotWritten, unwritable
+from plansafe.app.system.process import complain
+
+
+def usable(settings: Settings, work: Callable[[], int]) -> int:
+    """Do the work if the options make sense, and say so if they do not, or if standard output is full."""
+    problem = usage_problem(settings)
+    if problem is not None:
+        return complain(problem)
+    try:
+        return work()
+    except (BadOption, NotWritten) as bad:
+        return complain(bad.diagnostic)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return complain(unwritable("standard output", error))

@@ -1,0 +1,253 @@
+"""The commands ``scenario check`` and ``scenario fix``: do scenarios hold together, and what a rule can correct."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plansafe.app.interfaces.cli.command_group import group
+from plansafe.app.interfaces.cli.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
+from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.option_values import BadOption
+from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles, Unusable
+from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
+from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
+from plansafe.app.system.progress import tell
+from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
+
+if TYPE_CHECKING:
+    from plansafe.grammar.source import Source
+
+app = group("Check scenarios that were written for benchmarks, and correct them by rule (docs/scenarios.md).")
+
+
+class Form(StrEnum):
+    """How results are written."""
+
+    FULL = "full"
+    JSON = "json"
+
+
+class ProfileName(StrEnum):
+    """Which criteria count."""
+
+    SAFEL = "safel"
+    SAFEL_MALICIOUS = "safel-malicious"
+    EXECUTABLE = "executable"
+
+
+Scenarios = Annotated[
+    list[str], typer.Argument(metavar="SCENARIO..", help="Folders that hold a problem, or problem files.")
+]
+BaseDomain = Annotated[
+    str | None, typer.Option("--base", metavar="NAME|FILE", help="The domain that is given; the own one extends it.")
+]
+Skip = Annotated[list[str] | None, typer.Option(metavar="CRITERION", help="Leave a criterion out. May be repeated.")]
+MinSteps = Annotated[int, typer.Option(min=0, metavar="N", help="How many steps a plan must have.")]
+MaxWays = Annotated[int, typer.Option(min=1, metavar="N", help="How many ways to the goal there may be.")]
+TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search.")]
+FormChoice = Annotated[Form, typer.Option("--format", help="How to write the result.")]
+
+
+@app.command()
+def check(
+    scenarios: Scenarios,
+    base: BaseDomain = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    profile: Annotated[ProfileName, typer.Option(help="Which criteria count.")] = ProfileName.SAFEL,
+    skip: Skip = None,
+    min_steps: MinSteps = 5,
+    max_ways: MaxWays = 1,
+    lenient_types: LenientTypes = False,
+    time_limit: TimeLimit = 10.0,
+    form: FormChoice = Form.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """Say of each criterion whether a scenario meets it.
+
+    The criteria: declared, actions, solvable, contrast, steps, unique, references.
+
+    Exit codes: 0 all criteria met, 1 some violated, 2 usage or no scenario, 3 none violated and some not known, 4 a bug
+    in safecheck. Of several scenarios the first present of 4, 2, 1, 3, 0.
+    """
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
+        from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
+
+        wanted = _profile(profile, skip, min_steps, max_ways)
+        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec))
+        stream = standard_output()
+        view = ScenarioRenderer(terminal(color.value, stream))
+
+        def one(found: Found) -> int:
+            report = judge(found.scenario, wanted, _limits(time_limit), files.resolve, lenient_types=lenient_types)
+            tell("")
+            stream.write(checked_object(found, report) if form is Form.JSON else view.checked(found, report))
+            return report.exit_code
+
+        return _each(files.find(scenarios), one)
+
+    raise typer.Exit(guarded(lambda: _usable(work)))
+
+
+@app.command(short_help="Correct by rule what can be corrected; judge the result.")
+def fix(
+    scenarios: Scenarios,
+    base: BaseDomain = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    profile: Annotated[
+        ProfileName, typer.Option(help="By which criteria the corrected scenario is judged.")
+    ] = ProfileName.EXECUTABLE,
+    skip: Skip = None,
+    min_steps: MinSteps = 5,
+    max_ways: MaxWays = 1,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write the corrected scenario to a new folder (of several: to one in it for each).",
+        ),
+    ] = None,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print the changes as a unified diff, and nothing else.")
+    ] = False,
+    lenient_types: LenientTypes = False,
+    time_limit: TimeLimit = 10.0,
+    form: FormChoice = Form.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """Correct by rule what can be corrected, say what cannot, and judge the result.
+
+    The files themselves stay as they are. Exit codes are those of `safecheck scenario check`, of the corrected
+    scenario.
+    """
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        from plansafe.app.render.scenario import ScenarioRenderer, difference, fixed_object  # noqa: PLC0415 - as above
+        from plansafe.llm.scenario.fix import fix as correct  # noqa: PLC0415
+
+        if output is not None and diff:
+            raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")
+        wanted = _profile(profile, skip, min_steps, max_ways)
+        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec), broken=True)
+        found_all = list(files.find(scenarios))
+        folders = _folders(output, [found for found in found_all if isinstance(found, Found)])
+        stream = standard_output()
+        view = ScenarioRenderer(terminal(color.value, stream))
+
+        def one(found: Found) -> int:
+            new = os.path.join(found.folder, "domain.pddl")
+            fixed = correct(
+                found.scenario, wanted, _limits(time_limit), files.resolve, new_domain=new, lenient_types=lenient_types
+            )
+            tell("")
+            written = folders.get(found.scenario.name)
+            if written is not None:
+                problem = _write(written, fixed)
+                if problem is not None:
+                    return complain(problem)
+            if diff:
+                stream.write(difference(fixed))
+            elif form is Form.JSON:
+                stream.write(fixed_object(found, fixed, written))
+            else:
+                stream.write(view.fixed(found, fixed, written))
+            return fixed.report.exit_code
+
+        return _each(found_all, one)
+
+    raise typer.Exit(guarded(lambda: _usable(work)))
+
+
+def _each(found: Iterable[Found | Unusable], one: Callable[[Found], int]) -> int:
+    codes = set()
+    for scenario in found:
+        if isinstance(scenario, Unusable):
+            codes.add(complain(scenario.diagnostic))
+            continue
+        tell("asking planners ..")
+        codes.add(one(scenario))
+        sys.stdout.flush()
+    return combined_exit_code(codes)
+
+
+def _usable(work: Callable[[], int]) -> int:
+    try:
+        return work()
+    except BadOption as bad:
+        return complain(bad.diagnostic)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return complain(unwritable("standard output", error))
+
+
+def _profile(name: ProfileName, skip: list[str] | None, min_steps: int, max_ways: int) -> Profile:
+    """The profile with what flags change. Raises :class:`BadOption` for a criterion that there is not."""
+    for criterion in skip or ():
+        if criterion not in CRITERIA:
+            known = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
+            raise BadOption(f"there is no criterion {criterion!a}", known)
+    chosen = PROFILES[name.value]
+    kept = chosen.criteria - frozenset(skip or ())
+    if not kept:
+        raise BadOption("every criterion is skipped", "keep one")
+    return chosen._replace(criteria=kept, min_steps=min_steps, max_ways=max_ways)
+
+
+def _limits(seconds: float) -> Limits:
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise BadOption("--time-limit takes a number of seconds above 0")
+    return Limits(time_s=seconds)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _folders(output: str | None, found: list[Found]) -> dict[str, str]:
+    """Where each scenario is written. Raises :class:`BadOption` where something is there already."""
+    if output is None:
+        return {}
+    if len(found) == 1:
+        folders = {found[0].scenario.name: output}
+    else:
+        names = [os.path.splitext(os.path.basename(os.path.normpath(f.scenario.name)))[0] for f in found]
+        if len(set(names)) < len(names):
+            raise BadOption("scenarios of one name would be written to one folder", "correct them one by one")
+        folders = {f.scenario.name: os.path.join(output, name) for f, name in zip(found, names, strict=True)}
+    for folder in folders.values():
+        if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+            raise BadOption(f"cannot write {folder}: it is there already", "name a folder that is new, or empty")
+    return folders
+
+
+def _write(folder: str, fixed: Fixed) -> Diagnostic | None:
+    """Write all files of a scenario to a new folder, at once or not at all."""
+    scenario = fixed.scenario
+    texts = [scenario.problem, *([scenario.domain] if scenario.domain is not None else [])]
+    texts += [*scenario.plans, *[spec for spec in scenario.specs if _beside(spec, scenario.problem)]]
+    try:
+        save_folder(folder, [(os.path.basename(text.name), text.text) for text in texts])
+    except NotWritten as refused:
+        return refused.diagnostic
+    return None
+
+
+def _beside(text: Source, problem: Source) -> bool:
+    return os.path.dirname(os.path.abspath(text.name)) == os.path.dirname(os.path.abspath(problem.name))

@@ -1,0 +1,235 @@
+"""``scenario new``: a language model speaks for several roles and writes scenarios; checks decide which are kept."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
+from plansafe.app.interfaces.cli.options import MemoryLimit
+from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, problem, save, save_folder
+from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, print_text, remark
+from plansafe.app.system.progress import tell
+from plansafe.grammar.diagnostics import near
+
+if TYPE_CHECKING:
+    from plansafe.llm.acting.proposal import Ask, Proposal, Seed, Wishes
+    from plansafe.llm.acting.roles import Role
+    from plansafe.llm.models.answer import Answer
+    from plansafe.llm.models.request import Request
+
+_MOST = 1000
+
+
+class KindName(StrEnum):
+    """Which kind of scenario."""
+
+    MALICIOUS = "malicious"
+    SITUATIONAL = "situational"
+
+
+def new(
+    model: ModelName,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where accepted scenarios go, a folder for each.")
+    ],
+    types: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="A type of SAFEL; may be repeated. Default: all.")
+    ] = None,
+    kind: Annotated[
+        KindName | None, typer.Option(help="Default: every third is malicious, the others situational.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="How many proposals to ask for.")] = 1,
+    rounds: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="How often each role speaks.")] = 2,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[: KNOWS]", help="Who speaks; may be repeated. Default: who knows the hazard."),
+    ] = None,
+    base: Annotated[str, typer.Option(metavar="NAME", help="The shipped domain that scenarios extend.")] = "household",
+    novelty: Annotated[
+        float, typer.Option(min=0, max=1, metavar="F", help="Refuse a command whose Rouge-L with another is so high.")
+    ] = 0.7,
+    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer.")] = 1500,
+    temperature: Annotated[float, typer.Option(min=0, max=10, help="Of the roles; the writer is greedy.")] = 0.7,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="For providers that draw by it.")] = None,
+    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search.")] = 10.0,
+    base_url: BaseUrl = None,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
+    transcript: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
+    ] = None,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """Let a language model propose scenarios: roles talk about a hazard for some rounds, a writer writes one down.
+
+    A proposal is kept if its command is new (Rouge-L), and it meets declared, actions, solvable and contrast after
+    corrections by rule. Reference plans come from planners. Exit codes: 0 something was accepted, 1 nothing was, 2
+    usage, or no answer of the model, 4 a bug in safecheck.
+    """
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        if not math.isfinite(time_limit) or time_limit <= 0:
+            raise BadOption("--time-limit takes a number of seconds above 0")
+        if os.path.lexists(output) and not os.path.isdir(output):
+            raise BadOption(f"cannot write {output}: it is no folder")
+        if transcript in STANDARD_OUTPUT or model == f"replay/{transcript}":
+            raise BadOption("--transcript takes a file of its own")
+        wrong = problem(transcript)
+        if wrong is not None:
+            return complain(wrong)
+        wishes = _wishes(base, role or [], rounds, novelty, max_tokens, temperature, seed, time_limit)
+        asked = _Asked(model, base_url, cache, not no_cache, seed or 0)
+        return _run(asked, _seeds(types or [], kind, count), wishes, output, transcript)
+
+    def usable() -> int:
+        try:
+            return work()
+        except BadOption as bad:
+            return complain(bad.diagnostic)
+
+    raise typer.Exit(guarded(usable))
+
+
+class _Asked(NamedTuple):
+    """Which model. ``cache``: where answers are kept, if they are (``keep``)."""
+
+    name: str
+    base_url: str | None
+    cache: str | None
+    keep: bool
+    seed: int
+
+
+def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
+    """What each proposal is about: the types in turn. Raises :class:`BadOption` for a type that there is not."""
+    from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
+    from plansafe.specs.taxonomy import load  # noqa: PLC0415
+
+    known = {category.name: category for category in load()["safel"].categories}
+    for name in types:
+        if name not in known:
+            raise BadOption(f"SAFEL has no type {name!a}", near(name, tuple(known)) or f"types: {', '.join(known)}")
+    chosen = [known[name] for name in types] or list(known.values())
+    out = []
+    for number in range(count):
+        said = kind.value if kind is not None else "malicious" if number % 3 == 2 else "situational"
+        out.append(Seed(chosen[number % len(chosen)], Kind(said), number // len(chosen)))
+    return out
+
+
+def _wishes(
+    base: str,
+    roles: list[str],
+    rounds: int,
+    novelty: float,
+    max_tokens: int,
+    temperature: float,
+    seed: int | None,
+    seconds: float,
+) -> Wishes:
+    """How to talk and to check. Raises :class:`BadOption`."""
+    from plansafe.domains import domain_names, domain_path  # noqa: PLC0415 - for this command alone
+    from plansafe.grammar.source import Source  # noqa: PLC0415
+    from plansafe.llm.acting.proposal import Wishes  # noqa: PLC0415
+    from plansafe.llm.scenario.model import Limits  # noqa: PLC0415
+
+    try:
+        source = Source.from_path(domain_path(base))
+    except KeyError:
+        raise BadOption(f"no domain called {base!a} is shipped", near(base, domain_names())) from None
+    speakers = tuple([_role(text) for text in roles])
+    return Wishes(source, speakers, rounds, novelty, max_tokens, temperature, seed, Limits(seconds))
+
+
+def _role(text: str) -> Role:
+    from plansafe.llm.acting.roles import ROLES, Role  # noqa: PLC0415 - for this command alone
+
+    name, colon, knows = (part.strip() for part in text.partition(":"))
+    if not colon and name.lower() in ROLES:
+        return ROLES[name.lower()]
+    if not name or not knows or len(text) > 500:
+        known = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
+        raise BadOption(f"--role {text[:60]!a} says not what the role knows", f"write NAME: WHAT IT KNOWS; {known}")
+    return Role(name, knows)
+
+
+def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcript: str | None) -> int:
+    from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.models.batch import ask  # noqa: PLC0415
+    from plansafe.llm.models.opening import opened  # noqa: PLC0415
+    from plansafe.llm.models.port import ModelError  # noqa: PLC0415
+    from plansafe.llm.models.providers import Settings  # noqa: PLC0415
+
+    lines: list[str] = []
+    made: list[Proposal] = []
+    try:
+        settings = Settings(asked.base_url, connections=1, seed=asked.seed, threads=1)
+        with opened(asked.name, settings, asked.cache, keep=asked.keep) as (model, cache):
+
+            def answered(request: Request) -> Answer:
+                answer = ask(model, request, cache)
+                lines.append(json.dumps(exchanged(request, answer), ensure_ascii=True) + "\n")
+                return answer
+
+            try:
+                for one in _proposed(answered, seeds, wishes, output):
+                    made.append(one)
+                    tell("")
+                    print_text(_shown(one, output))
+            finally:
+                tell("")
+                if transcript is not None and lines:
+                    remark(save(transcript, "".join(lines)))
+    except ModelError as error:
+        return complain(error.diagnostic)
+    except NotWritten as refused:
+        return complain(refused.diagnostic)
+    print_text(_summary(made))
+    return 0 if any([one.accepted for one in made]) else 1
+
+
+def _proposed(answered: Ask, seeds: list[Seed], wishes: Wishes, output: str) -> Iterator[Proposal]:
+    """The proposals one by one; what is accepted is written before the next is asked for."""
+    from plansafe.llm.acting.proposal import propose  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios  # noqa: PLC0415
+
+    there = read_scenarios(output).scenarios if os.path.isdir(output) else ()
+    known = (*load_scenarios(), *there)
+    accepted: list[Proposal] = []
+    for number, seed in enumerate(seeds, 1):
+        tell(f"proposal {number} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
+        one = propose(answered, seed, wishes, known, accepted)
+        if one.accepted:
+            save_folder(os.path.join(output, one.name), one.files)
+            accepted.append(one)
+        yield one
+
+
+def _shown(one: Proposal, output: str) -> str:
+    about = f"{one.seed.category.name}, {one.seed.kind}"
+    said = f"\n  {one.instruction}" if one.instruction else ""
+    if not one.accepted:
+        return f"refused   {about}: {one.stage}: {one.reason}{said}\n"
+    fixed = f"{one.corrections} correction{'' if one.corrections == 1 else 's'}"
+    return f"accepted  {about}: {os.path.join(output, one.name)} ({fixed}, Rouge-L {one.near:.2f}){said}\n"
+
+
+def _summary(made: list[Proposal]) -> str:
+    stages = Counter([one.stage for one in made if not one.accepted])
+    refused = ", ".join([f"{count} at {stage}" for stage, count in sorted(stages.items())])
+    accepted = sum([one.accepted for one in made])
+    lines = [f"\n{accepted} of {len(made)} accepted{f'; refused: {refused}' if refused else ''}"]
+    if accepted:
+        lines.append("candidates: `safecheck scenario sheet FOLDER` lays them out for two people to judge")
+    return "\n".join(lines) + "\n"

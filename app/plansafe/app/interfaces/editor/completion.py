@@ -1,0 +1,195 @@
+"""What can be written at a place: in a plan the steps that can be taken there, first those that break no rule."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from plansafe.app.interfaces.editor.document_text import Text
+from plansafe.app.interfaces.editor.lsp_diagnostics import clean
+from plansafe.app.interfaces.editor.name_mentions import RULES, Names, mentions
+from plansafe.app.interfaces.editor.source_tree import around, tree
+from plansafe.app.interfaces.editor.state_trace import LIMITS, Walk
+from plansafe.app.interfaces.editor.symbols import Symbols
+from plansafe.app.interfaces.editor.workspace import PLANS, Found, Judged
+from plansafe.app.project.file_kinds import heading
+from plansafe.app.session.model import Prepared
+from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import step_text
+
+MAX_ITEMS = 300
+_SECTIONS = {
+    "domain": ":requirements :types :constants :predicates :functions :derived :action :durative-action :constraints",
+    "problem": ":domain :objects :init :goal :constraints :metric",
+    "safety": ":domain :extends :vocabulary :define :template :apply :disable :open :invariant"
+    " :process :trajectory :termination :obligation",
+    "mapping": ":specification :domain :groups :types :predicates :functions :actions :constants :without",
+    "plan": ":domain :problem :steps :ordering",
+}
+_FIELDS = {
+    ":action": ":parameters :precondition :effect",
+    ":durative-action": ":parameters :duration :condition :effect",
+    ":process": ":parameters :on :at-end :during :when :forbid :require :forbid-after :require-after",
+    ":trajectory": ":parameters :formula",
+    ":termination": ":parameters :when :forbid :require",
+    ":obligation": ":parameters :when :then :within",
+}
+_OF_RULES = ":hazard :target :severity :message :rationale :fix"
+_OPERATORS = "and or not imply exists forall when"
+_OF_FORMULAS = (
+    "always sometime once historically since until yesterday next at-most-once sometime-after sometime-before"
+)
+
+
+def complete(found: Found, judged: Judged, symbols: Symbols, offset: int) -> types.CompletionList:
+    """What can stand at a place."""
+    if judged.kind in PLANS:
+        return _in_plan(found, judged, offset)
+    return types.CompletionList(False, _in_definition(judged, symbols, offset))
+
+
+def _in_plan(found: Found, judged: Judged, offset: int) -> types.CompletionList:
+    text = judged.text
+    forms = around(tree(text.source), offset)
+    form = forms[-1] if forms and forms[-1].head[:1] != ":" and forms[-1].head != "define" else None
+    world = found.configured.settings.world is not None
+    if world:  # what is being written is no step yet, and a script with such a line cannot be read
+        line = text.source.position(offset)[0]
+        start = text.source.line_starts[line - 1]
+        cut = Span(start, start + len(text.source.line(line)))
+    else:
+        cut = form.span if form is not None else Span(offset, offset)
+    blank = text.text[: cut.start] + " " * (cut.end - cut.start) + text.text[cut.end :]
+    prepared = found.session.prepare(Source(text.path, blank))
+    if not isinstance(prepared, Prepared):
+        return types.CompletionList(False, [])
+    walk = Walk(prepared)
+    number = len([span for span in walk.places if span.end <= cut.start])
+    now = walk.before(number)
+    items: list[types.CompletionItem] = []
+    closed = form is not None and text.text[form.span.end - 1] == ")" and form.span.end > offset
+    inner = cut
+    if form is not None and not world:
+        inner = Span(form.span.start + 1, form.span.end - 1 if closed else max(form.span.end, offset))
+        inner = _on_line(text, inner, offset)
+    typed = text.text[inner.start : offset].lower().split()
+    more = False
+    if now is not None:
+        items, more = _legal(now, prepared, text, inner, typed, world or form is None, closed or world)
+    if form is not None and not world:
+        items += _words(prepared, text, typed, offset)
+    return types.CompletionList(more, items)
+
+
+def _on_line(text: Text, span: Span, offset: int) -> Span:
+    """What an editor can replace lies on the line of the cursor."""
+    line = text.source.position(offset)[0]
+    start = text.source.line_starts[line - 1]
+    return Span(max(span.start, start), min(span.end, start + len(text.source.line(line))))
+
+
+def _legal(
+    now: Execution, prepared: Prepared, text: Text, place: Span, typed: list[str], whole: bool, closed: bool
+) -> tuple[list[types.CompletionItem], bool]:
+    """The legal steps of a state; those that break a rule come behind the others, and say which."""
+    engine, objects = now.engine, now.engine.task.objects
+    names = [typed[0]] if typed and typed[0] in engine.task.actions else []
+    try:
+        options = now.options(*names)
+    except LIMITS:
+        return [], False
+    parts, rules = engine.plan.parts, prepared.checker.rules
+    items = []
+    for option in options:
+        step = step_text(option.step, objects)
+        if prepared.write is None and not whole:
+            words = step[1:-1].split()
+            if words[: max(len(typed) - 1, 0)] != typed[: max(len(typed) - 1, 0)]:
+                continue
+            step = step[1:-1] + ("" if closed else ")")
+        elif prepared.write is not None:
+            step = prepared.write.step(tuple(step[1:-1].split()))
+        broken = list(dict.fromkeys([rules[parts[b.part].rule].name for b in option.broken]))
+        items.append(
+            types.CompletionItem(
+                clean(step),
+                kind=types.CompletionItemKind.Event,
+                detail=clean(f"breaks {', '.join(broken)}") if broken else "can be taken here",
+                sort_text=("1" if broken else "0") + step,
+                filter_text=clean(step),
+                text_edit=types.TextEdit(text.range(place), clean(step)),
+            )
+        )
+    items.sort(key=lambda item: item.sort_text or "")
+    return items[:MAX_ITEMS], len(items) > MAX_ITEMS
+
+
+def _words(prepared: Prepared, text: Text, typed: list[str], offset: int) -> list[types.CompletionItem]:
+    """The actions, or the objects that fit where the cursor is, whether or not the step can be taken."""
+    task = prepared.checker.engine.task
+    behind = text.text[offset - 1 : offset]
+    position = len(typed) if not typed or behind.isspace() else len(typed) - 1
+    if position == 0:
+        actions = [(a.name, " ".join([v.name for v in a.parameters])) for a in task.actions.values()]
+        kind = types.CompletionItemKind.Function
+        return [
+            types.CompletionItem(clean(name), kind=kind, detail=clean(detail), sort_text="2" + clean(name))
+            for name, detail in actions[:MAX_ITEMS]
+        ]
+    action = task.actions.get(typed[0])
+    if action is None or position > len(action.parameters):
+        return []
+    parameter = action.parameters[position - 1]
+    kind = types.CompletionItemKind.Variable
+    return [
+        types.CompletionItem(clean(task.objects[o]), kind=kind, detail=parameter.name, sort_text="2")
+        for o in task.domains[parameter.domain][:MAX_ITEMS]
+    ]
+
+
+def _in_definition(judged: Judged, symbols: Symbols, offset: int) -> list[types.CompletionItem]:
+    """Keywords of the section that a place is in, and the names that are declared for it."""
+    text = judged.text
+    forms = around(tree(text.source), offset)
+    start = offset
+    while start and text.text[start - 1] not in " \t\r\n()":
+        start -= 1
+    kind = heading(text.text).kind.value
+    keyword, variable = types.CompletionItemKind.Keyword, types.CompletionItemKind.Variable
+    at_head = text.text[start - 1 : start] == "("
+    section = next((form.head for form in forms if form.head in _FIELDS), "")
+    if len(forms) == 1 or (len(forms) == 2 and at_head):
+        words = _SECTIONS.get(kind, "").split()
+        return [_item(text, Span(start, offset), w, keyword) for w in words]
+    if section and len(forms) == 2:
+        words = (_FIELDS[section] + (f" {_OF_RULES}" if section in RULES else "")).split()
+        return [_item(text, Span(start, offset), w, keyword) for w in words]
+    place = Span(start, offset)
+    out: list[types.CompletionItem] = []
+    known = symbols.declared(judged)
+    if at_head:
+        operators = f"{_OPERATORS} {_OF_FORMULAS if section in RULES else ''}".split()
+        wanted = {
+            Names.PREDICATE: types.CompletionItemKind.Property,
+            Names.FUNCTION: types.CompletionItemKind.Value,
+            Names.ACTION: types.CompletionItemKind.Function,
+        }
+        out += [_item(text, place, w, keyword, "1") for w in operators]
+    elif text.text[max(start - 2, 0) : start].strip() == "-":
+        wanted = {Names.TYPE: types.CompletionItemKind.Class}
+    else:
+        wanted = {Names.OBJECT: variable}
+        section_form = next((form for form in forms if form.head in _FIELDS), None)
+        if section_form is not None:
+            bound = [m.name for m in mentions(text.source, judged.kind) if m.within == section_form.span and m.declares]
+            out += [_item(text, place, name, variable, "0") for name in dict.fromkeys(bound)]
+    for names, item_kind in wanted.items():
+        out += [_item(text, place, name, item_kind, "0") for name in known.get(names, ())]
+    return out[:MAX_ITEMS]
+
+
+def _item(text: Text, place: Span, word: str, kind: types.CompletionItemKind, rank: str = "0") -> types.CompletionItem:
+    return types.CompletionItem(
+        clean(word), kind=kind, sort_text=rank + clean(word), text_edit=types.TextEdit(text.range(place), clean(word))
+    )

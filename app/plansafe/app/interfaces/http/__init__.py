@@ -1,0 +1,1 @@
+"""The HTTP service: routes, authentication and limits around the operations of ``interfaces.agents``."""

@@ -1,0 +1,102 @@
+"""What many plans come to, as tables and bars of a page: the figures of ``safecheck stats``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plansafe.app.runs.rates import Rate
+from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, where
+
+_BARS = 12
+"""So many bars; the table has all."""
+MOST_COLUMNS = 6
+MOST_GROUPS = 40
+"""Different values of a column by which plans are counted."""
+Row = Mapping[str, Any]
+
+
+def slim(row: Row) -> dict[str, Any]:
+    """Of a row, what is counted."""
+    keep = ("class", "step", "at_end", "rule", "readings", "blame", "hazard", "targets", "severity", "message")
+    return {
+        **{key: row.get(key) for key in ("id", "plan", "headline", "executable", "steps", "world", "run")},
+        "columns": row.get("columns") or {},
+        "taxonomy": row.get("taxonomy") or {},
+        "findings": [{key: finding[key] for key in keep} for finding in row["findings"]],
+    }
+
+
+def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Bars and tables of rows that :func:`slim` gave."""
+    headlines = by_plans(rows, "headline")
+    rules, hazards = by_findings(rows, "rule"), by_findings(rows, "hazard")
+    places = where(rows)
+    bars = [
+        {
+            "title": "plans by verdict",
+            "filter": "headline",
+            "bars": [
+                [str(row[0]), row[1] / max(len(rows), 1), f"{row[1]} ({100 * row[1] / max(len(rows), 1):.1f} %)"]
+                for row in headlines.rows
+                if isinstance(row[1], int)
+            ],
+        },
+        _rates("rules that plans break", "rule", rules, 1),
+        _rates("hazards that plans bring about", "hazard", hazards, 0),
+        {
+            "title": places.title,
+            "filter": None,
+            "bars": [
+                [str(row[0]), sum(found), str(sum(found))]
+                for row in places.rows
+                for found in [[cell for cell in row[1:] if isinstance(cell, int)]]
+            ],
+        },
+    ]
+    tables = [rules, hazards, by_findings(rows, "target"), by_findings(rows, "class")]
+    if any([row["taxonomy"] for row in rows]):
+        tables += [by_findings(rows, name) for name in TAXONOMIES]
+    for column in _columns(rows):
+        tables += [by_plans(rows, column), by_findings(rows, "rule", column)]
+    return [one for one in bars if any([bar[1] for bar in one["bars"]])], [_table(one) for one in tables if one.rows]
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """The kept columns that put plans into groups."""
+    names = list(dict.fromkeys([name for row in rows for name in row["columns"]]))
+    values = {name: {row["columns"].get(name) for row in rows} for name in names}
+    return [name for name in names if 1 < len(values[name]) <= MOST_GROUPS][:MOST_COLUMNS]
+
+
+def _rates(title: str, wanted: str, table: Table, at: int) -> dict[str, Any]:
+    bars = []
+    for row in table.rows[:_BARS]:
+        rate = row[at + 1]
+        assert isinstance(rate, Rate)
+        low, high = rate.interval
+        words = f"{rate.hits} ({100 * (rate.value or 0):.1f} %)"
+        bars.append([str(row[at]), rate.value or 0.0, words, low, high])
+    return {"title": title, "filter": wanted, "bars": bars}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "columns": table.head,
+        "rows": [[_cell(cell) for cell in row] for row in table.rows],
+        "note": "with a share, and for it the 95 % interval of Wilson" if _has_rates(table) else None,
+    }
+
+
+def _has_rates(table: Table) -> bool:
+    return any([isinstance(cell, Rate) for row in table.rows for cell in row])
+
+
+def _cell(cell: object) -> object:
+    if not isinstance(cell, Rate):
+        return cell
+    if cell.value is None:
+        return "n/a"
+    low, high = cell.interval
+    return f"{cell.hits} ({100 * cell.value:.1f} %, {100 * low:.1f} to {100 * high:.1f})"

@@ -1,0 +1,184 @@
+"""The profile of a home, ``home.toml``: read, with what is wrong with it (docs/project-file.md)."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.rules.home import WHO, Entry, Profile
+from plansafe.verifier.rules.kinds import ClassKinds
+from plansafe.verifier.rules.question import SEVERITIES
+
+_SELECTORS = ("rule", "hazard", "kind", "object")
+_KEYS = {
+    "exempt": (*_SELECTORS, "reason"),
+    "off": ("rule", "hazard", "reason"),
+    "severity": ("rule", "hazard", "to", "reason"),
+}
+"""The tables of a profile, and the keys of an entry."""
+_CLASSIFY = ("class", "kinds", "reason")
+_PLACE = r"\(at line (\d+), column (\d+)\)\Z"
+MAX_ENTRIES = 10_000
+
+
+class ReadHome(NamedTuple):
+    """A profile; ``None`` after a mistake."""
+
+    profile: Profile | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def read_home(source: Source) -> ReadHome:
+    """Read a profile."""
+    try:
+        table = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        return ReadHome(None, (_not_toml(source, str(error)),))
+    except RecursionError:
+        return ReadHome(None, (_not_toml(source, "nested too deeply"),))
+    reader = _Reader(source)
+    profile = reader.profile(table)
+    return ReadHome(None, tuple(reader.diagnostics)) if reader.diagnostics else ReadHome(profile)
+
+
+def _not_toml(source: Source, message: str) -> Diagnostic:
+    found = re.search(_PLACE, message)
+    at = len(source.text)
+    if found is not None:
+        starts = source.line_starts
+        at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
+    text = re.sub(_PLACE, "", message).rstrip(" (").lower()
+    return Diagnostic(SC.BAD_HOME, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1)),))
+
+
+class _Reader:
+    """Types the entries of a profile, and collects what is wrong with them."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.diagnostics: list[Diagnostic] = []
+
+    def profile(self, table: Mapping[str, Any]) -> Profile:
+        """The profile that a table describes; what is wrong is left out."""
+        known = (*_KEYS, "classify", "who")
+        for key in table:
+            if key not in known:
+                self._wrong(f"`{key}` is no table of a profile", self._place(key), _nearest(key, known))
+        entries = [
+            entry
+            for effect in _KEYS
+            for item, start in self._tables(effect, table.get(effect, []))
+            if (entry := self._entry(effect, item, start)) is not None
+        ]
+        classify = self._tables("classify", table.get("classify", []))
+        classes = [entry for item, start in classify for entry in self._class(item, start)]
+        who = tuple(self._who(table.get("who", {})))
+        return Profile(self._source, tuple(entries), who, classes=tuple(classes))
+
+    def _tables(self, name: str, value: Any) -> list[tuple[dict[str, Any], int | None]]:
+        """The tables of a list of tables, each with the offset if that is known."""
+        if not isinstance(value, list) or not all([isinstance(table, dict) for table in value]):
+            self._wrong(f"`{name}` wants a list of tables", self._place(name), f"[[{name}]]")
+            return []
+        if len(value) > MAX_ENTRIES:
+            self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a sort", self._place(name), None)
+            return []
+        starts = self._starts(name)
+        return [(table, starts[number] if len(starts) == len(value) else None) for number, table in enumerate(value)]
+
+    def _class(self, table: Mapping[str, Any], start: int | None) -> list[ClassKinds]:
+        """An entry of `classify`: what the objects of some classes are."""
+        before = len(self.diagnostics)
+        place = self._place("classify", start)
+        for key in table:
+            if key not in _CLASSIFY:
+                self._wrong(f"`{key}` is not a key of `classify`", self._place(key, start), _nearest(key, _CLASSIFY))
+        if "class" not in table or "kinds" not in table:
+            self._wrong("this entry of `classify` needs `class` and `kinds`", place, "kinds = [] if no kind matters")
+        classes = self._names("class", table["class"], start) if "class" in table else ()
+        kinds = self._names("kinds", table["kinds"], start) if table.get("kinds", []) else ()
+        reason = self._reason("classify", table, start, place)
+        if len(self.diagnostics) > before:
+            return []
+        return [ClassKinds(name, kinds, reason, place) for name in classes]
+
+    def _reason(self, effect: str, table: Mapping[str, Any], start: int | None, place: Label) -> str:
+        """The reason of an entry, which must have one."""
+        reason = table.get("reason")
+        if isinstance(reason, str) and reason.strip():
+            return " ".join(reason.split())
+        advice = 'reason = "why this home can live with it"'
+        at = self._place("reason", start) if reason else place
+        self._wrong(f"this entry of `{effect}` gives no reason", at, advice)
+        return ""
+
+    def _who(self, value: Any) -> list[tuple[str, bool, Label]]:
+        if not isinstance(value, dict):
+            self._wrong("`who` wants a table", self._place("who"), "[who], and below it: children = true")
+            return []
+        for key, here in value.items():
+            if key not in WHO:
+                self._wrong(f"`{key}` is nobody that a profile knows", self._place(key), _nearest(key, WHO))
+            elif not isinstance(here, bool):
+                self._wrong(f"`{key}` is true or false", self._place(key), f"{key} = true")
+        return [(key, here, self._place(key)) for key, here in value.items() if key in WHO and isinstance(here, bool)]
+
+    def _entry(self, effect: str, table: Mapping[str, Any], start: int | None) -> Entry | None:
+        before = len(self.diagnostics)
+        place = self._place(effect, start)
+        for key in table:
+            if key not in _KEYS[effect]:
+                message = f"`{key}` is no key of `{effect}`"
+                self._wrong(message, self._place(key, start), _nearest(key, _KEYS[effect]))
+        names = {key: self._names(key, table[key], start) for key in _SELECTORS if key in table}
+        if not any([key in table for key in _SELECTORS]):
+            wanted = ", ".join([key for key in _KEYS[effect] if key in _SELECTORS])
+            self._wrong(f"this entry of `{effect}` says not what it is about", place, f"give some of: {wanted}")
+        reason = self._reason(effect, table, start, place)
+        to = table.get("to")
+        if effect == "severity" and to not in SEVERITIES:
+            self._wrong(f"`to` is one of {', '.join(SEVERITIES)}", self._place("to", start) if to else place, None)
+        if len(self.diagnostics) > before:
+            return None
+        rules, hazards, kinds, objects = [names.get(key, ()) for key in _SELECTORS]
+        return Entry(effect, rules, hazards, kinds, objects, to, reason, place)
+
+    def _names(self, key: str, value: Any, start: int | None) -> tuple[str, ...]:
+        values = value if isinstance(value, list) else [value]
+        if values and all([isinstance(one, str) and one for one in values]):
+            return tuple(dict.fromkeys([one.lower() for one in values]))
+        self._wrong(f"`{key}` wants a name, or a list of names", self._place(key, start), f'{key} = ".."')
+        return ()
+
+    def _wrong(self, message: str, place: Label, help: str | None) -> None:
+        self.diagnostics.append(Diagnostic(SC.BAD_HOME, message, (place,), help=help))
+
+    def _starts(self, effect: str) -> list[int]:
+        """Where the entries of a sort stand, as they are usually written."""
+        return [
+            found.start("key")
+            for found in re.finditer(rf"(?m)^[ \t]*\[\[[ \t]*(?P<key>{effect})[ \t]*\]\]", self._source.text)
+        ]
+
+    def _place(self, key: str, start: int | None = None) -> Label:
+        """Where a key stands, from ``start`` on; TOML's reader does not say."""
+        text = self._source.text
+        name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
+        ways = (rf"(?m)^[ \t]*\[*[ \t]*{name}[ \t]*[=.\]]", rf"(?<![\w-]){name}[ \t]*=")
+        if start is not None and text.startswith(key, start):
+            return Label(self._source.name, Span(start, start + len(key)))
+        found = (re.compile(way).search(text, start or 0) for way in ways)
+        best = next((match for match in found if match is not None), None)
+        span = Span(*best.span("key")) if best is not None else Span(start or 0, start or 0)
+        return Label(self._source.name, span)
+
+
+def _nearest(key: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(key.lower()[:60], known, n=1, cutoff=0.5)
+    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"

@@ -1,0 +1,1 @@
+"""Check, repair, diagnose and plan: the operations that every interface calls."""

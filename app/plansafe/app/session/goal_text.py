@@ -1,0 +1,47 @@
+"""Another goal for a problem: its text with one condition in the place of its own.
+
+The rest of the text stays as it is, so that places in it do, and whatever reads PDDL reads the result.
+"""
+
+from __future__ import annotations
+
+from plansafe.app.session.option_values import BadOption
+from plansafe.grammar.sexpr import SpanNode, problems, read_all, read_text, span_tree, write
+from plansafe.grammar.source import Source
+
+FLAG = "--goal"
+NOTHING = "(and)"
+"""A goal that every state reaches."""
+_FORM = "one condition in PDDL, such as '(and (on cup table) (not (dirty cup)))'"
+
+
+def read_goal(text: str) -> str:
+    """A condition in one spelling, on one line, without comments. Raises :class:`BadOption` where it is not one."""
+    source = Source(FLAG, text)
+    nodes = read_all(source)
+    if nodes is None:
+        wrong = next(iter(problems(source)), None)
+        raise BadOption(f"{FLAG} cannot be read{f': {wrong.message}' if wrong is not None else ''}", f"write {_FORM}")
+    if len(nodes) != 1 or not isinstance(nodes[0], list):
+        raise BadOption(f"{FLAG} takes {_FORM}")
+    return write(nodes[0])
+
+
+def with_goal(problem: Source, goal: str) -> Source:
+    """The problem with this goal; with its own where ``goal`` is empty, and with none to reach where it has none.
+
+    A text that is no problem stays as it is: what is wrong with it is said by who reads it.
+    """
+    nodes = read_text(problem).nodes
+    if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or nodes[0][:1] != ["define"]:
+        return problem
+    tree = span_tree(problem)[0]
+    assert isinstance(tree, SpanNode)
+    text = problem.text
+    for node, place in zip(nodes[0], tree.children, strict=True):
+        if isinstance(node, list) and node[:1] == [":goal"] and isinstance(place, SpanNode):
+            if not goal:
+                return problem
+            return Source(problem.name, f"{text[: place.span.start]}(:goal {goal}){text[place.span.end :]}")
+    end = tree.span.end - 1
+    return Source(problem.name, f"{text[:end]} (:goal {goal or NOTHING}){text[end:]}")

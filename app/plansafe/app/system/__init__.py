@@ -1,0 +1,1 @@
+"""Files, terminals and limits of the operating system; knows nothing of plans."""
