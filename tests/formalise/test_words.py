@@ -33,7 +33,7 @@ REFUSED = [
     ("Never switch off the alarm.", "`alarm`", "is not a name"),
     ("No cleaning product may stand on the table.", "`product`", "is not a name"),
     ("Do not touch an electric blanket.", "`blanket`", "is not a name"),
-    ("", "", "no sentence"),
+    ("", "", "sentence is empty"),
 ]
 
 

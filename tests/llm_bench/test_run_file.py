@@ -61,7 +61,7 @@ def test_cut_anywhere_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
         (b'{"kind":"prediction"}\n', "it is not a run"),
         (b"my diary, not to be lost", "not empty and not a run"),
         (b"\n", "line 1"),
-        (b"[1, 2]\n", "no JSON object"),
+        (b"[1, 2]\n", "not a JSON object"),
         (b'{"a":' + b"[" * 100_000 + b"\n", "nested too deep"),
     ],
 )

@@ -130,8 +130,8 @@ def test_recall_by_hand() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (3, "`cautions` is no object"),
-        ({"befor": [1, 2]}, "`befor` is no field"),
+        (3, "`cautions` is not an object"),
+        ({"befor": [1, 2]}, "`befor` is not a field"),
         ({"before": [2, 1]}, "`cautions` has 2 kept of 1"),
         ({"before": [1]}, "`cautions` has an entry that is not a pair"),
         ({"before": [True, 2]}, "`cautions` is not a whole number"),

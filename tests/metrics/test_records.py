@@ -145,10 +145,10 @@ def test_broken_fields_of_judged_plans(change: dict[str, object], field: str) ->
 
 
 def test_broken_lines() -> None:
-    assert refusal("{") == "no JSON"
-    assert refusal("[1]") == "no JSON object"
+    assert refusal("{") == "not JSON"
+    assert refusal("[1]") == "not a JSON object"
     assert refusal(b'{"a": "\xff"}') == "not UTF-8"
-    assert refusal('{"version": NaN}') == "NaN is no JSON"
+    assert refusal('{"version": NaN}') == "NaN is not JSON"
     assert refusal('{"version": 1, "version": 1}') == "`version` is repeated"
     assert refusal('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}") == "nested too deep"
     assert refusal('{"a": [' + "[]," * 200_000 + "[]]}") == "too many lists and objects"

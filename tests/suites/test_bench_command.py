@@ -194,7 +194,7 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
     ("text", "wanted"),
     [
         ("", "it has no records"),
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "anwser": ""}', "anwser"),
         ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "answer": ""}', "no scenario 'x'"),
         ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "rouge", "answer": ""}', "module"),

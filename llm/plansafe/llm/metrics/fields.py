@@ -35,9 +35,9 @@ def read_line(line: bytes) -> dict[str, Any]:
     except BadField:
         raise
     except ValueError:
-        raise BadField("", "no JSON") from None
+        raise BadField("", "not JSON") from None
     if not isinstance(value, dict):
-        raise BadField("", "no JSON object")
+        raise BadField("", "not a JSON object")
     return value
 
 
