@@ -156,7 +156,7 @@ def _last(run: Path) -> Path:
         (lambda run: (_last(run) / "optimizer.safetensors").write_bytes(b"\x80\x04\x95."), "optimizer.safetensors"),
         (lambda run: (_last(run) / "rng.pkl").write_bytes(b"\x80"), "rng.pkl: it can run code"),
         (lambda run: (run / "checkpoints" / "optimizer.pt").write_bytes(b"\x80"), "optimizer.pt: it can run code"),
-        (lambda run: (_last(run) / "state.json").write_text('{"version": NaN}'), "NaN is no JSON"),
+        (lambda run: (_last(run) / "state.json").write_text('{"version": NaN}'), "NaN is not JSON"),
         (lambda run: (_last(run) / "state.json").unlink(), "state.json"),
         (lambda run: _pipe("state.json")(_last(run)), "not a regular file"),
         (lambda run: _pipe("weights.safetensors")(_last(run)), "not a regular file"),
@@ -186,6 +186,6 @@ def test_a_model_that_computes_no_numbers_is_named_and_keeps_its_checkpoints(kep
     tensors["model.norm.weight"][0] = float("nan")
     save_file(tensors, tmp_path / "base" / "model.safetensors", {"format": "pt"})
     shutil.copy(kept / "pairs.jsonl", tmp_path)
-    with pytest.raises(BadTraining, match="step 1 is no number"):
+    with pytest.raises(BadTraining, match="step 1 is NaN or infinity"):
         train(_config(tmp_path, tmp_path / "run"))
     assert not (tmp_path / "run" / "adapter").exists() and not os.listdir(tmp_path / "run" / "checkpoints")

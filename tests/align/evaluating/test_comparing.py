@@ -188,8 +188,8 @@ def test_lines_for_sft_are_tasks(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ('{"origin":"drawn:stew/0/0","family":"stew"}', "`world` is missing"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is no field"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is none of"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is not a field"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is not one of"),
         ("[]", "not a JSON object"),
         ("", "is empty"),
     ],
