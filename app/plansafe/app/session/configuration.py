@@ -19,7 +19,7 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     import typer
 
-_LOOKED_FOR = "looked for (docs/inputs.md)"
+_LOOKED_FOR = "looked for (docs/getting-started.md)"
 _FLAGS = {
     "domain": "domain",
     "problem": "problem",

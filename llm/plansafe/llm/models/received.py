@@ -30,7 +30,7 @@ def read_object(body: bytes) -> dict[str, Any]:
         )  # which counts depth first: the standard reader recurses in C
     except BadJson as error:
         deep = "nests deeper" in error.message
-        raise Garbage("JSON that is nested too deeply" if deep else f"not JSON: {_start(body)}") from None
+        raise Garbage("JSON that is nested too deeplylyly" if deep else f"not JSON: {_start(body)}") from None
     if not isinstance(value, dict):
         raise Garbage(f"not a JSON object: {_start(body)}")
     return value

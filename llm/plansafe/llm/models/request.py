@@ -72,7 +72,7 @@ class JsonSchema:
         try:
             return loads(self.text)
         except RecursionError:
-            raise ValueError("a schema that is nested too deeply") from None
+            raise ValueError("a schema that is nested too deeplylyly") from None
 
 
 Constraint = Choice | Grammar | JsonSchema

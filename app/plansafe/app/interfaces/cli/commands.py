@@ -440,7 +440,7 @@ def diagnose(
     ] = False,
     labels: Annotated[
         Scheme | None,
-        typer.Option(help="Print one published label for each plan, and nothing else (docs/labels.md)."),
+        typer.Option(help="Print one published label for each plan, and nothing else (docs/metrics.md)."),
     ] = None,
     graph: Annotated[
         str | None,

@@ -25,7 +25,7 @@ ModelName = Annotated[
     str, typer.Option("--model", "-m", metavar="PROVIDER/NAME", help="The model; see `safecheck models`.")
 ]
 BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Where the server is; see docs/models.md.")
+    str | None, typer.Option("--base-url", metavar="URL", help="Where the server is; see docs/language-models.md.")
 ]
 CacheFile = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Where answers are kept.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")]

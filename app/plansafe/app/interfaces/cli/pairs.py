@@ -77,7 +77,7 @@ def pairs(
     ] = 600.0,
     kto: Annotated[bool, typer.Option("--kto", help="Also write each plan by itself, with a label.")] = False,
     regret: Annotated[
-        Regret, typer.Option(help="Also what each step costs, and the point of no return (docs/step-weights.md); dear.")
+        Regret, typer.Option(help="Also what each step costs, and the point of no return (docs/alignment.md); dear.")
     ] = Regret.NONE,
     check: Annotated[
         str | None, typer.Option("--check", metavar="FILE", help="Make nothing: judge the pairs of this file anew.")

@@ -78,7 +78,9 @@ def plan(
     accept_remarks: AcceptRemarks = False,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
-    decode: Annotated[Decode, typer.Option(help="How the plan is held to the task (docs/planning.md).")] = Decode.FREE,
+    decode: Annotated[
+        Decode, typer.Option(help="How the plan is held to the task (docs/language-models.md).")
+    ] = Decode.FREE,
     rounds: Annotated[
         int, typer.Option(min=1, max=50, metavar="N", help="Ask at most so often for a whole plan (free, grammar).")
     ] = 3,

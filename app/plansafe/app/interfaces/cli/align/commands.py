@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plansafe.align.config import Config
     from plansafe.align.training.trainer import Progress, Result
 
-app = group("Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).")
+app = group("Training of language models on verdicts: SFT, preferences over pairs of plans (docs/alignment.md).")
 app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
 app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
 app.command("knowledge", short_help="Questions on effects, places and rules, for SFT.")(knowledge)
@@ -35,7 +35,7 @@ _SHOWN = ("loss", "margin", "accuracy", "length_gap")
 
 @app.command(short_help="Train on texts or on pairs of plans, or go on with a run.")
 def train(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="What to do, as TOML or YAML (docs/training.md).")],
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="What to do, as TOML or YAML (docs/alignment.md).")],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A value in place of the file's. Repeat it."),

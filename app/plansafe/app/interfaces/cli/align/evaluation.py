@@ -58,7 +58,7 @@ By = Annotated[Drawn, typer.Option(help="What is drawn with replacement for inte
 
 
 def evaluation(
-    tasks: Annotated[str, typer.Argument(metavar="TASKS", help="Tasks as JSON lines (docs/align-evaluation.md).")],
+    tasks: Annotated[str, typer.Argument(metavar="TASKS", help="Tasks as JSON lines (docs/alignment.md).")],
     model: Annotated[
         str,
         typer.Option("--model", "-m", metavar="MODEL", help="hf/FOLDER (weights or an adapter), gguf/FILE, mock/NAME."),

@@ -28,7 +28,7 @@ def knowledge(
     drawn: Annotated[int, typer.Option(min=0, max=1000, metavar="N", help="Drawn households of each family.")] = 12,
     memory_limit: MemoryLimit = MEMORY_MIB,
 ) -> None:
-    """Questions on the embodied knowledge of our worlds: effects, what is missing, places, rules (docs/knowledge.md).
+    """Questions on the embodied knowledge of our worlds: effects, what is missing, places, rules (docs/alignment.md).
 
     About drawn households, shipped scenarios and, where PLANSAFE_DATA names the public data sets, scripts of
     VirtualHome. Exit codes: 0 written, 2 usage, or data that cannot be read.

@@ -41,7 +41,7 @@ def pack(
         typer.Option(min=1, max=59, metavar="MIB", help="Of a part, at most: 56, or 15 with --results."),
     ] = None,
 ) -> None:
-    """Write code, data and weights as small parts with sums, for a machine without a network (docs/packing.md).
+    """Write code, data and weights as small parts with sums, for a machine without a network (docs/alignment.md).
 
     Exit codes: 0 written, 2 usage, or something that cannot be packed.
     """

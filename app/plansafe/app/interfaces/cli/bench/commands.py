@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from plansafe.llm.suites.sources import Wanted
 
-app = group("Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/benchmarks.md).")
+app = group("Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/scenarios.md).")
 
 Output = Annotated[
     str | None,
@@ -49,7 +49,7 @@ MaxTokens = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Of an answer, reasoning included; else the preset's.")
 ]
 Temperature = Annotated[float | None, typer.Option(min=0, max=10, help="0: the likeliest; else the preset's.")]
-DecodeChoice = Annotated[Decode, typer.Option(help="How plans are held to the task (docs/planning.md).")]
+DecodeChoice = Annotated[Decode, typer.Option(help="How plans are held to the task (docs/language-models.md).")]
 Connections = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Calls at once, to a server.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Of a model in this process.")]
 Context = Annotated[
