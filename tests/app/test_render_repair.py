@@ -60,7 +60,7 @@ WITNESSES = (
     Witness(ErrorClass.COMPOUND, (3, 6, 8), "1 move, 1 substitution", None, (("move", 1), ("substitute", 1))),
 )
 CAUSES = (
-    Because(0, "step 5 is enough, and nothing less", Cause((5,), ("(in stove kitchen)",), True, "")),
+    Because(0, "step 5 is enough, and no smaller set is", Cause((5,), ("(in stove kitchen)",), True, "")),
     Because(1, "no cause is known: the rule is undecided"),
 )
 WHERE = Localisation(11, 6, None, 12, (5, 5), (0, 2, None, 0, 1, *[None] * 6), 3, 5, ("kairos",))

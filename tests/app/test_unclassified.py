@@ -94,9 +94,9 @@ def test_classes_are_classified_by_flags(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "message", "help"),
     [
-        (("--kind", "bleech=toxic"), "no object or type of this task is of the class `bleech`", "`bleach`"),
+        (("--kind", "bleech=toxic"), "no object or type of this task has the class `bleech`", "`bleach`"),
         (("--kind", "bleach=toxick"), "no kind of this task is named `toxick`", "`toxic`"),
-        (("--assume-harmless", "ble*"), "no object or type of this task is of the class `ble*`", "did you mean"),
+        (("--assume-harmless", "ble*"), "no object or type of this task has the class `ble*`", "did you mean"),
         (("--assume-harmless", "cleaning_solution"), "`cleaning_solution` has known kinds", "--ignore"),
     ],
 )

@@ -150,7 +150,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (
                 ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"),
                 "SC014",
-                "leave --task out",
+                "remove --task",
             ),
             (
                 ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "p"),
@@ -166,7 +166,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (
                 ("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"),
                 "SC014",
-                "leave --task out",
+                "remove --task",
             ),
             (
                 ("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"),
@@ -177,7 +177,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (
                 ("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"),
                 "SC010",
-                "leave --goal out",
+                "remove --goal",
             ),
             (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
             (("domains", "export", "igibson"), "SC603", "--scene FILE"),
@@ -255,8 +255,8 @@ def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
     (home / "room.txt").write_text("Mug\n")
     code, text = run("--world", "safeagentbench", "log.txt", "--scene", "room.txt", "--format", "concise", cwd=home)
     assert code == 2
-    assert text.count("this is no step") == 20
-    assert "980 more like the last of these are not shown" in text
+    assert text.count("this is not a step") == 20
+    assert "980 more messages like the last one are not shown" in text
 
 
 def test_nothing_is_overwritten_unasked(home: Path) -> None:

@@ -138,7 +138,7 @@ def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
 
 
 def test_a_mapping_for_another_domain_says_so() -> None:
-    assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below have this cause"]
+    assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below may have this cause"]
 
 
 def test_two_mappings_of_one_specification_contradict_each_other() -> None:

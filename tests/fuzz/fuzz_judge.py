@@ -231,7 +231,7 @@ EXPLAINED = (
     (r"a preference is `\(preference", "a preference's name is a name: no keyword such as `:name`"),
     (r"depends on its own negation", "stratification may not depend on which objects a problem happens to have"),
     (
-        r"unmatched `\]`|duration that belongs to no step|is not a duration",
+        r"unmatched `\]`|duration without a step|is not a duration",
         "in plans, brackets are tokens of their own",
     ),
 )

@@ -129,7 +129,7 @@ def _contradicts(fault: Fault, traces: Traces, plan: PlanOutcome) -> bool:
         case "SC755":
             first, second = fault.rules
             wrong = first in plan.broken and second not in plan.unkept
-            if " say the same" in fault.message:
+            if " are equivalent" in fault.message:
                 wrong |= second in plan.broken and first not in plan.unkept
             return wrong
         case "SC757":

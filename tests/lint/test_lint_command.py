@@ -29,12 +29,12 @@ RULES = """; rules of the kitchen
 FULL = """domain         d.pddl  (--domain)
 specification  kitchen.safe  (given)
 
-warning[SC750]: rule `never` can never be broken
+warning[SC750]: rule `never` can never be violated
  --> kitchen.safe:4:13
   |
 4 |   (:process never :parameters (?s - stove)
-  |             ^^^^^ never broken
-  = note: what it forbids contradicts itself: what it asks for is always true
+  |             ^^^^^ never violated
+  = note: the forbidden condition contradicts itself, or the required condition is always true
   = note: PROVED (formulas, for every problem of the domain)
 
 1 finding (2 rules; any problem)
@@ -66,7 +66,7 @@ def test_concise(run: Run) -> None:
     code, out, _ = run("kitchen.safe", "--domain", "d.pddl", "--format", "concise")
     assert code == 1
     first, last = out.splitlines()
-    assert first.startswith("kitchen.safe:4:13: warning[SC750] rule `never` can never be broken (")
+    assert first.startswith("kitchen.safe:4:13: warning[SC750] rule `never` can never be violated (")
     assert last == "kitchen.safe: 1 finding (2 rules; any problem)"
 
 

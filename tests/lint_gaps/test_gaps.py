@@ -56,7 +56,7 @@ def test_without_a_safe_plan_nothing_is_looked_for(tmp_path: Path, capsys: pytes
         shown = capsys.readouterr().out
         assert stop.value.code != 0
         assert "SC759" in shown
-        assert "gaps were not looked for" in shown
+        assert "did not search for gaps" in shown
 
 
 def test_in_a_world_what_was_broken_before_hides_no_gap() -> None:

@@ -108,8 +108,8 @@ def mutant(rng: Random, tasks: list[Texts]) -> Scenario:
 def wrong(scenario: Scenario) -> str:
     """What is wrong with the corrector on a scenario; empty if nothing is."""
     fixed = fix(scenario, PROFILE, Limits(time_s=2))
-    if any(["did not come to an end" in d.message for d in fixed.left]):
-        return "the rules do not come to an end"
+    if any(["did not terminate" in d.message for d in fixed.left]):
+        return "the corrections do not terminate"
     again = fix(fixed.scenario, PROFILE, Limits(time_s=2))
     if again.corrections or again.scenario != fixed.scenario:
         return "; ".join([f"{c.rule} {c.before!r} -> {c.after!r}" for c in again.corrections])

@@ -85,11 +85,11 @@ def test_no_cell_is_a_formula(text: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (",yes,", ",maybe,", "which is no answer"),
+        (",yes,", ",maybe,", "which is not an answer"),
         ("sensible", "sensibel", "no column is named sensible"),
         ("hazard,type", "hazard,hazard", "more than one column is named hazard"),
-        (f"{SOME[1].name},", f"{SOME[0].name},", "is there twice"),
-        (f"{SOME[1].name},", ",", "this line names no scenario"),
+        (f"{SOME[1].name},", f"{SOME[0].name},", "is repeated"),
+        (f"{SOME[1].name},", ",", "this line does not name a scenario"),
     ],
 )
 def test_broken_sheets_are_told(before: str, after: str, said: str) -> None:

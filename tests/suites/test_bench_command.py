@@ -204,7 +204,7 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
         3,
         [
             ("", "it has no records"),
-            ("{", "no JSON"),
+            ("{", "not JSON"),
             ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "anwser": ""}', "anwser"),
             (
                 '{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "answer": ""}',

@@ -142,7 +142,7 @@ def test_confidence_by_hand() -> None:
 
 
 def test_what_the_tasks_do_not_have_is_refused() -> None:
-    with pytest.raises(UnknownTask, match="no scenario 'soup'"):
+    with pytest.raises(UnknownTask, match="unknown scenario 'soup'"):
         scores(Prediction("soup", Module.PLAN, "", "soup"))
     with pytest.raises(UnknownTask, match="does not ask about an action 'fly'"):
         scores(Prediction("tea", Module.TRANSITION, "", "tea", action="fly"))

@@ -208,7 +208,7 @@ def verdict_reward(
     def verdict(*, completions: Sequence[object], **columns: Any) -> list[float]:
         origins = columns.get("origin")
         if not isinstance(origins, Sequence) or isinstance(origins, str) or len(origins) != len(completions):
-            raise ValueError("the reward needs a column `origin`, which says what task each prompt is of")
+            raise ValueError("the reward needs a column `origin` that names the task of each prompt")
         found = []
         for origin, completion in zip(origins, completions, strict=True):
             text = text_of(completion)

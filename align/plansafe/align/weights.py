@@ -42,7 +42,7 @@ class Shape:
     def __post_init__(self) -> None:
         values = (self.prefix, self.floor, self.way, self.parted, self.kept, self.doubt)
         if not (all([0.0 <= value <= 1.0 for value in values]) and self.floor > 0.0):
-            raise ValueError("the constants of step weights lie from 0 to 1, and the floor above 0")
+            raise ValueError("the constants of step weights must be from 0 to 1, and the floor above 0")
 
 
 OURS = Shape()

@@ -41,7 +41,7 @@ def compile_detector(table: Source) -> Compiled:
 def specification(detector: Detector, origin: str) -> str:
     """The table as a specification that people can read."""
     lines = [
-        f"; Made from the safety detector {_comment(origin)}: edit that table, and make this file anew.",
+        f"; Made from the safety detector {_comment(origin)}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
         f"  (:domain {detector.domain})",

@@ -61,16 +61,16 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         "its task is stew-0/0": replace(pair, task="stew-9/0"),
         "its family is stew": replace(pair, family="salad"),
         "its world is household": replace(pair, world="virtualhome"),
-        "its prompt is not that of the task": replace(pair, prompt="Plan:\n"),
+        "its prompt differs from the prompt of the task": replace(pair, prompt="Plan:\n"),
         "`rejected` reaches the goal": replace(pair, goal=Both(True, False)),
         "`chosen` is not safe": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
         "`rejected` breaks": replace(pair, rules=(*pair.rules, other)),
-        "an origin that is not understood": replace(pair, origin="elsewhere"),
-        "no family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
+        "unknown form of origin": replace(pair, origin="elsewhere"),
+        "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
         "`chosen` cannot be executed": _with_first_step(pair, "(fly robot)"),
     }
     later = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
-    changes["is broken at step"] = replace(pair, first_violation=later)
+    changes["is violated at step"] = replace(pair, first_violation=later)
     for what, changed in changes.items():
         with pytest.raises(DoesNotReplay) as caught:
             list(replayed([changed]))

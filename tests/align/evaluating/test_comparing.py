@@ -190,9 +190,9 @@ def test_lines_for_sft_are_tasks(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ('{"origin":"drawn:stew/0/0","family":"stew"}', "`world` is missing"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is no field"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is none of"),
-        ("[]", "no JSON object"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is not a field"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is not one of"),
+        ("[]", "not a JSON object"),
         ("", "is empty"),
     ],
 )
@@ -202,7 +202,7 @@ def test_a_set_of_tasks_that_does_not_fit_is_refused_with_its_line(tmp_path: Pat
     with pytest.raises(BadRecords):
         read_tasks(str(path))
     code, text = _call("eval", path, "-m", "mock/empty", "-o", tmp_path / "run.jsonl")
-    assert code == 2 and (said in text or "no JSON" in text)
+    assert code == 2 and (said in text or "not JSON" in text)
     assert not (tmp_path / "run.jsonl").exists()
 
 

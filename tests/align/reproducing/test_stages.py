@@ -84,7 +84,7 @@ def test_every_run_is_trained_and_evaluated_for_each_seed() -> None:
 
 def test_the_command_says_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert command.main(["tyny", "-o", str(tmp_path / "out")]) == 2
-    assert "there is no size" in capsys.readouterr().err
+    assert "unknown size" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
     assert command.main(["tiny", "-o", str(tmp_path / "file")]) == 2
     assert "error:" in capsys.readouterr().err

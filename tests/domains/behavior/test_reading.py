@@ -137,8 +137,8 @@ def test_other_files_are_no_scenes(text: str) -> None:
 @pytest.mark.parametrize(
     ("init", "goal", "note"),
     [
-        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is left out"),
-        ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one counts"),
+        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is ignored"),
+        ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one is used"),
     ],
 )
 def test_what_bddl_loads_is_read_with_a_note(init: str, goal: str, note: str) -> None:

@@ -518,10 +518,19 @@ def _unpacked(data: bytes) -> bytes | None:
     return bytes(out)
 
 
+_CHECK_PATH = "check the path: relative paths start at the current folder"
+_WHERE = {
+    "domain": f"{_CHECK_PATH}; or name a shipped domain with --domain (safecheck domains list)",
+    "specification": f"{_CHECK_PATH}; or name a shipped specification with --spec",
+}
+"""Help for a file that does not exist, by its role."""
+
+
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
         near = nearest_shipped(path, role) or _nearest_file(path)
-        return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
+        help = f"did you mean `{near}`?" if near else _WHERE.get(role, _CHECK_PATH)
+        return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=help)
     reason = getattr(error, "strerror", None) or str(error)
     advice = "name a file in it" if isinstance(error, IsADirectoryError) else None
     return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {path}: {reason.lower()}", help=advice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.app.render.excerpt import place
 from plansafe.app.render.folding import baseline_notes, nondeciding_notes, visible_findings
 from plansafe.app.session.model import Result
-from plansafe.app.system.terminal_text import Style, brief, visible
+from plansafe.app.system.terminal_text import Style, brief, not_checked, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 
@@ -52,7 +52,7 @@ class ConciseRenderer:
         counts = [_count(len(report.findings) + report.suppressed - hidden, "finding")]
         counts += [f"{hidden} more follow{'s' if hidden == 1 else ''}: --all"] if hidden else []
         counts.append(_count(report.steps, "step"))
-        counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
+        counts.append(not_checked(report) if report.safety is None else _count(len(report.rules), "rule"))
         counts += [f"{unused} of them idle"] if unused else []
         text = f"({', '.join([*counts, *nondeciding_notes(report), *baseline_notes(result)])}"
         if report.worlds is None:

@@ -278,7 +278,7 @@ def _summary_notes(report: Report, show_all: bool) -> list[str]:
     if len(report.readings) > 1:
         out += [
             f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}"
-            + (f", safe {r.safe.value}" if report.rules else "")
+            + (f", safe {r.safe.value}" if report.has_applicable_rules else "")
             + worlds
             for r in report.readings
         ]

@@ -76,7 +76,7 @@ class JsonRenderer:
                     "name": r.name,
                     "executed": r.executed,
                     "goal": r.goal.value,
-                    "safe": r.safe.value if report.rules else None,
+                    "safe": r.safe.value if report.has_applicable_rules else None,
                 }
                 for r in report.readings
             ],
@@ -159,7 +159,9 @@ def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
 
 
 def _encode_rule(rule: RuleCount) -> str:
-    return dumps(rule._asdict())
+    fields = rule._asdict()
+    del fields["applicable"]
+    return dumps(fields)
 
 
 def _encode_inputs(inputs: tuple[Input, ...]) -> str:

@@ -15,6 +15,7 @@ from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, place_of, uri
 from plansafe.app.session.model import Known, Result
+from plansafe.app.system.terminal_text import not_checked
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
@@ -81,7 +82,7 @@ class SarifRenderer:
             properties = {"coverage": json.loads(clean(json.dumps(coverage_object(summary))))}
             self._notifications.append({"level": "note", "message": {"text": text}, "properties": properties})
         if result.report.headline is not None and result.report.safety is None:
-            text = f"{result.plan}: safe: not checked, no rules"
+            text = f"{result.plan}: {not_checked(result.report)}"
             self._notifications.append({"level": "note", "message": {"text": clean(text)}})
         if result.failure is not None:
             self._complete = False

@@ -85,13 +85,16 @@ def combined_exit_code(codes: Iterable[int]) -> int:
     return next((code for code in (INTERNAL, 2, 1, 3) if code in present), 0)
 
 
-def no_rules() -> Diagnostic:
-    """Refuse to let a plan pass where there is nothing that it could violate."""
-    return Diagnostic(
-        SC.GATE_WITHOUT_RULES,
-        "there are no rules: a plan that is checked against nothing does not pass --gate",
-        help="name a specification with --spec FILE, or say that there is none with --allow-no-rules",
-    )
+def no_rules(inapplicable: int = 0) -> Diagnostic:
+    """Refuse a plan that no rule was checked on; ``inapplicable`` rules exist, but none can apply to the task."""
+    if inapplicable:
+        which = "the only rule cannot" if inapplicable == 1 else f"none of {inapplicable} rules can"
+        message = f"{which} apply to this task: a plan without applicable rules does not pass --gate"
+        advice = "name a specification that fits the task with --spec FILE, or pass --allow-no-rules"
+        return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
+    message = "there are no rules: a plan without rules does not pass --gate"
+    advice = "name a specification with --spec FILE, or pass --allow-no-rules if there is none"
+    return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
 
 
 class Session:
@@ -162,7 +165,7 @@ class Session:
         """A report with what it was made from, and with what must be said beside it."""
         report = cap_at_unknown(self._with_idle_rules(report), prepared.remarks)
         if self._settings.gate and not self._settings.allow_no_rules and report.safety is None:
-            report = report._replace(diagnostics=(*report.diagnostics, no_rules()))
+            report = report._replace(diagnostics=(*report.diagnostics, no_rules(report.inapplicable)))
         text = prepared.inputs[0].source
         if prepared.plan.name != text.name:
             report = _placed(report, prepared, text.name)._replace(answer=self._settings.loose)
@@ -170,10 +173,14 @@ class Session:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
         return Result(text.name, report, prepared.inputs, prepared.sources)
 
-    def needs_rules(self, checker: Checker) -> bool:
-        """Whether nothing may be said about plans because there is no rule, and rules were asked for."""
-        deciding = any([checker.options.question.may_decide(rule.name, rule.severity) for rule in checker.rules])
-        return self._settings.gate and not self._settings.allow_no_rules and not deciding
+    def missing_rules(self, checker: Checker) -> Diagnostic | None:
+        """The error of ``--gate`` if no applicable rule can decide; ``None`` if there is one, or without ``--gate``."""
+        if not self._settings.gate or self._settings.allow_no_rules:
+            return None
+        may_decide = checker.options.question.may_decide
+        rules = zip(checker.rules, checker.compiled.bindings, strict=True)
+        deciding = [bindings for rule, bindings in rules if may_decide(rule.name, rule.severity)]
+        return None if any(deciding) else no_rules(len(deciding))
 
     def prepare(self, given: str | Source) -> Prepared | Result:
         """Find and compile what a plan needs; a :class:`Result` says why there is none."""

@@ -273,7 +273,7 @@ def _notes(activity: Activity, source: Source) -> list[Diagnostic]:
         return []
     at = source.text.lower().find(more[0])
     label = Label(source.name, Span(max(at, 0), max(at, 0) + len(more[0])))
-    text = "any number of further ones in the scene; read as one object"
+    text = "any number of further objects in the scene; read as one object"
     return [
         Diagnostic(SC.AMBIGUOUS_OBJECT, f"`{name}` stands for {text}", (label,), severity=Severity.NOTE)
         for name in more

@@ -44,7 +44,7 @@ def read_scene(request: Request) -> Scene:
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)
     if not room.things:
-        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "there is no object in the room", (first(file),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "the room has no objects", (first(file),)))
     with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
@@ -77,7 +77,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         if made is None:
             label = Label(text.name, span)
             wrong.append(
-                Diagnostic(SC.FOREIGN_LINE, "this is no step of SafeAgentBench", (label,), help=_advice(words))
+                Diagnostic(SC.FOREIGN_LINE, "this is not a step of SafeAgentBench", (label,), help=_advice(words))
             )
             continue
         step, choice = made

@@ -47,7 +47,7 @@ class _InProcess:
         try:
             import xllamacpp  # noqa: PLC0415 - 100 MB, and for this provider alone
         except ImportError as error:
-            message = f"llama.cpp is run by xllamacpp, which is not installed: {how_to_install('llamacpp')}"
+            message = f"llama.cpp needs xllamacpp, which is not installed: {how_to_install('llamacpp')}"
             raise ModelError(
                 Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
             ) from error

@@ -26,7 +26,7 @@ def checked_url(text: str, name: str) -> str:
         shown = "" if "@" in text or "?" in text else f": {text[:_SHOWN]!a}"
         raise ModelError(
             Diagnostic(
-                SC.BAD_OPTION, f"{name} is no address of a server{shown}", help="such as http://localhost:8000/v1"
+                SC.BAD_OPTION, f"{name} is not an address of a server{shown}", help="such as http://localhost:8000/v1"
             ),
             fatal=True,
         )

@@ -115,7 +115,7 @@ def _safel_reason(
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     if execution.changes_nothing(step):
-        return ADDITIONAL, "all that the step brings about is so already"
+        return ADDITIONAL, "all effects of the step are already true"
     holds = execution.precondition(step)
     before = execution.earlier(holds)
     if before is not None:

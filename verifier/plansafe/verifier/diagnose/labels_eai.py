@@ -164,7 +164,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
 def _behavior(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
     placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
     if not placing and execution.changes_nothing(step):
-        return ADDITIONAL, "all that the step brings about is so already"
+        return ADDITIONAL, "all effects of the step are already true"
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     before = None if placing else execution.earlier(execution.precondition(step))
