@@ -358,7 +358,7 @@ def audit(
     1, 3, 0. With --fix and --diff they are those of `safecheck repair`.
     """
     from plansafe.app.interfaces.cli.audit_command import audit_plans  # noqa: PLC0415 - not needed to answer --help
-    from plansafe.app.session.configuration import Asked, configure, with_flags  # noqa: PLC0415
+    from plansafe.app.interfaces.cli.configuration import Asked, configure, with_flags  # noqa: PLC0415
     from plansafe.app.session.model import Settings  # noqa: PLC0415
     from plansafe.app.system.process import guarded, limit_memory  # noqa: PLC0415
 

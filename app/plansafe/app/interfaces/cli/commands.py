@@ -15,10 +15,12 @@ from plansafe.app.interfaces.cli.align.commands import app as align
 from plansafe.app.interfaces.cli.bench.commands import app as bench
 from plansafe.app.interfaces.cli.bench.commands import score
 from plansafe.app.interfaces.cli.command_frame import usable
+from plansafe.app.interfaces.cli.configuration import Asked, configure, with_flags
 from plansafe.app.interfaces.cli.domains import app as domains
 from plansafe.app.interfaces.cli.formalise import formalise
 from plansafe.app.interfaces.cli.hazards import detector, hazards
 from plansafe.app.interfaces.cli.init import init
+from plansafe.app.interfaces.cli.language_server import server
 from plansafe.app.interfaces.cli.lint import lint
 from plansafe.app.interfaces.cli.models import BaseUrl, ask, models
 from plansafe.app.interfaces.cli.options import (
@@ -64,10 +66,8 @@ from plansafe.app.interfaces.cli.scenario.generation import new
 from plansafe.app.interfaces.cli.scenario.review_sheets import agreement, sheet
 from plansafe.app.interfaces.cli.serve import mcp, serve
 from plansafe.app.interfaces.cli.verify_certificate import verify_certificate
-from plansafe.app.interfaces.editor.command import server
 from plansafe.app.interfaces.pages.run_page import view
 from plansafe.app.session.audit import combined_exit_code, expand, guard, with_folders
-from plansafe.app.session.configuration import Asked, configure, with_flags
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption, read_max_cost, read_steps, read_weights
 from plansafe.app.session.repair import ExaminationOptions, Examined, examine

@@ -11,14 +11,16 @@ from plansafe.app.interfaces.cli.command_group import Group
 from plansafe.app.interfaces.cli.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
 from plansafe.app.project.discovery import Choice, Discovery, Input
 from plansafe.app.project.shipped_files import shipped_domain
+from plansafe.app.render.diagnostics import print_diagnostics
+from plansafe.app.session.catalogue import bare, find_importer, known_worlds, unknown_world
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save, unwritable
-from plansafe.app.system.process import complain, guarded, remark, told
+from plansafe.app.system.process import complain, guarded, remark
 from plansafe.app.system.terminal_text import visible
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.specs import default_specs, spec_names, spec_path
+from plansafe.specs import default_specs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,31 +80,9 @@ def export(
     raise typer.Exit(guarded(lambda: _export(name, given, task, output)))
 
 
-def _known() -> dict[str, Benchmark | None]:
-    """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
-    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - for these commands alone
-
-    found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
-    served = {importer.domain for importer in found.values() if importer is not None}
-    for name in domain_names():
-        if name not in found and name not in served:
-            found[name] = None
-    return dict(sorted(found.items()))
-
-
-def _reader(name: str) -> Benchmark | None:
-    """The world of that name, or that reads what is called so."""
-    from plansafe.domains.worlds import world  # noqa: PLC0415 - for these commands alone
-
-    try:
-        return world(name)
-    except KeyError:
-        return next((importer for importer in _known().values() if importer and importer.domain == name.lower()), None)
-
-
 def _list() -> int:
     rows = [("world", "what it is", "--world", "specification")]
-    for name, importer in _known().items():
+    for name, importer in known_worlds().items():
         title = importer.title if importer is not None else "a shipped domain; problems and plans in PDDL"
         rows.append((name, title, "yes" if importer is not None else "-", _specs(importer, name)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -119,10 +99,10 @@ def _specs(importer: Benchmark | None, name: str) -> str:
 
 
 def _show(name: str) -> int:
-    known = _known()
-    importer = _reader(name)
+    known = known_worlds()
+    importer = find_importer(name)
     if name.lower() not in (*known, *domain_names()) and importer is None:
-        return complain(_unknown(name, tuple(known), domain_names()))
+        return complain(unknown_world(name, tuple(known), domain_names()))
     domain = name.lower() if importer is None or name.lower() in domain_names() else importer.domain
     if importer is not None:
         print(f"{importer.name}: {importer.title}\n")
@@ -169,43 +149,6 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
         print(f"  {', '.join(seen.unseen_types)}")
 
 
-def library(name: str) -> Checker | Diagnostic:
-    """The hazard library bound to a shipped domain, or why that cannot be."""
-    bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
-    importer = _reader(name)
-    domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
-    if domain in bound:
-        return bare(domain, ("home", f"home-{domain}"))
-    if importer is None:
-        return _unknown(name, tuple(bound))
-    advice = f"there are mappings for {', '.join(bound)}"
-    return Diagnostic(SC.UNKNOWN_WORLD, f"the library has no mapping for the world {importer.name}", help=advice)
-
-
-def bare(name: str, specifications: Sequence[str]) -> Checker:
-    """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.session.model import Settings, compiled  # noqa: PLC0415 - for these commands alone
-
-    path = shipped_domain(name)
-    assert path is not None
-    problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
-    specs = [_source(spec_path(spec)) for spec in specifications]
-    return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
-
-
-def _source(path: str) -> Source:
-    with open(path, "rb") as file:
-        return Source.from_bytes(path, file.read())
-
-
-def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
-    return Diagnostic(
-        SC.UNKNOWN_WORLD,
-        f"no world is named {name!a}",
-        help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
-    )
-
-
 def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
     from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - for this command alone
     from plansafe.domains.world import Request  # noqa: PLC0415
@@ -243,7 +186,7 @@ def _export(name: str, given: dict[str, str | None], task: str | None, output: s
         return complain(
             Diagnostic(SC.BAD_OPTION, f"cannot write {visible(there[0])}: it is there already", help=advice)
         )
-    told(notes, sources)
+    print_diagnostics(notes, sources)
     return _save(output if output is not None else ".", written, [path for path in given.values() if path is not None])
 
 
@@ -267,4 +210,6 @@ def _save(folder: str, files: dict[str, str], inputs: Sequence[str]) -> int:
 
 
 def _refuse(diagnostics: tuple[Diagnostic, ...], sources: dict[str, Source]) -> int:
-    return told([diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources)
+    return print_diagnostics(
+        [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources
+    )

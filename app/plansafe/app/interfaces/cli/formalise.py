@@ -16,6 +16,7 @@ from plansafe.app.project.discovery import Choice, Discovery, Input
 from plansafe.app.project.file_kinds import Heading, Kind, heading
 from plansafe.app.project.shipped_files import shipped_or_file
 from plansafe.app.session.audit import combined_exit_code, guard
+from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, save
@@ -177,18 +178,6 @@ def _formalised(asked: _Asked, wishes: Wishes, out: _Out) -> int:
             remark(save(place, text, kept))
     _print(found, asked, wishes, written, out)
     return combined_exit_code([one.exit_code for one in found])
-
-
-def unfit(checker: Checker) -> Diagnostic | None:
-    """Why rules are not tried out in this task: it leaves something open, has durations, or is too large."""
-    from plansafe.verifier.planning.own_search import unsupported  # noqa: PLC0415 - loads the planner
-
-    refused = checker.compiled.refusal("the formalising of rules")
-    why = unsupported(checker.compiled, True) if refused is None else ""
-    if why:
-        message = f"rules are not tried out in this task: {why}"
-        return Diagnostic(SC.BAD_OPTION, message, help="name another problem with --problem")
-    return refused
 
 
 def _print(found: list[Formalised], asked: _Asked, wishes: Wishes, written: str | None, out: _Out) -> None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plansafe.app.interfaces.cli.domains import library
 from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.render.diagnostics import print_diagnostics
+from plansafe.app.session.catalogue import library
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save
-from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output, told
+from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, near
@@ -58,7 +59,7 @@ def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) ->
     said = taxonomies.diagnostics or check(taxonomies, checker.rules)
     wrong = [diagnostic for diagnostic in said if diagnostic.severity is Severity.ERROR]
     if said:
-        told(wrong or said, {taxonomies.table.name: taxonomies.table})
+        print_diagnostics(wrong or said, {taxonomies.table.name: taxonomies.table})
     if wrong:
         return 2
     if not taxonomies.taxonomies:
@@ -122,7 +123,7 @@ def _detector(path: str, output: str | None) -> int:
     source = found.source
     made = compile_detector(source)
     if made.specification is None:
-        return told(made.diagnostics, {source.name: source})
+        return print_diagnostics(made.diagnostics, {source.name: source})
     text = made.specification.text
 
     if output is None or output in STANDARD_OUTPUT:

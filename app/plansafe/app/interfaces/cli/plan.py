@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plansafe.app.interfaces.cli.command_frame import usable
+from plansafe.app.interfaces.cli.configuration import Asked, configure
 from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.interfaces.cli.options import (
     AcceptRemarks,
@@ -33,7 +34,6 @@ from plansafe.app.interfaces.cli.options import (
     WorldName,
 )
 from plansafe.app.interfaces.cli.plan_output import Format, Out, planned
-from plansafe.app.session.configuration import Asked, configure
 from plansafe.app.session.goal_text import read_goal
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption, read_slack

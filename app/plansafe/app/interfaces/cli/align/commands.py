@@ -11,8 +11,9 @@ from plansafe.app.interfaces.cli.align.evaluation import evaluation, tables
 from plansafe.app.interfaces.cli.align.knowledge import knowledge
 from plansafe.app.interfaces.cli.align.packing import pack, unpack
 from plansafe.app.interfaces.cli.command_group import group
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption
-from plansafe.app.system.process import complain, guarded, print_text, told
+from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.app.system.progress import Progress as Bar
 from plansafe.app.system.progress import tell
 
@@ -64,7 +65,7 @@ def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
         config = read_config(path, _overrides(given))
         return _report(config, _run(config, minutes))
     except BadConfig as error:
-        return told(error.diagnostics, {error.source.name: error.source})
+        return print_diagnostics(error.diagnostics, {error.source.name: error.source})
     except (BadOption, BadRecords, BadTraining, ModelError) as error:
         return complain(error.diagnostic)
 

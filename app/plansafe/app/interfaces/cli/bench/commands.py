@@ -9,9 +9,10 @@ import typer
 from plansafe.app.interfaces.cli.command_group import group
 from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.interfaces.cli.options import MemoryLimit, SlackOption
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption, read_slack
 from plansafe.app.system.file_writing import NotWritten, unwritable
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, told
+from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.llm.loop.model import Decode, Style
@@ -388,7 +389,7 @@ def _usable(work: Callable[[], int]) -> int:
     except (BadOption, NotWritten, BadRun, BadPredictions, ModelError) as bad:
         return complain(bad.diagnostic)
     except BadTasks as bad:
-        return told(bad.diagnostics, bad.sources)
+        return print_diagnostics(bad.diagnostics, bad.sources)
     except BrokenPipeError:
         raise
     except OSError as error:

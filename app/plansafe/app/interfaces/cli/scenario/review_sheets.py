@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save
-from plansafe.app.system.process import complain, guarded, print_text, remark, told
+from plansafe.app.system.process import complain, guarded, print_text, remark
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
@@ -55,7 +56,7 @@ def sheet(
 
         found = read_scenarios(SHIPPED if folder is None else folder)
         if found.diagnostics:
-            return told(found.diagnostics, {source.name: source for source in found.sources})
+            return print_diagnostics(found.diagnostics, {source.name: source for source in found.sources})
         chosen = [one for one in found.scenarios if split is None or one.split.value == split.value]
         text = empty_sheet(chosen) if form is SheetForm.CSV else reading(chosen)
         if output is None or output in STANDARD_OUTPUT:
@@ -94,7 +95,7 @@ def agreement(
                 sheets.append(read_sheet(read.source))
             compared = compare(*sheets)
         except BadSheet as bad:
-            return told((bad.diagnostic,), sources) if bad.diagnostic.labels else complain(bad.diagnostic)
+            return print_diagnostics((bad.diagnostic,), sources) if bad.diagnostic.labels else complain(bad.diagnostic)
         print_text(_shown(compared))
         return 0
 
