@@ -1,4 +1,4 @@
-"""The profile of a home, from the command line (docs/home-profile.md)."""
+"""The profile of a home, from the command line (docs/project-file.md)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 KEPT = {
     ("docs/align-evaluation.md", "Tables and plots"): "the literature's",
     ("docs/pairs.md", "How pairs are chosen"): "limits, not figures",
-    ("docs/batches.md", "Many plans: runs, tables, comparisons"): "the page's own example, which a test runs",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
     ("docs/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",

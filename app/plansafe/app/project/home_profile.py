@@ -1,4 +1,4 @@
-"""The profile of a home, ``home.toml``: read, with what is wrong with it (docs/home-profile.md)."""
+"""The profile of a home, ``home.toml``: read, with what is wrong with it (docs/project-file.md)."""
 
 from __future__ import annotations
 

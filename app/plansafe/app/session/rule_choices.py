@@ -1,6 +1,6 @@
 """Rules that are ignored or selected, each with a reason: by flags, by the project file, by a comment in a plan.
 
-Each becomes an entry of the profile of a home (docs/home-profile.md) and means what such an entry means: what is
+Each becomes an entry of the profile of a home (docs/project-file.md) and means what such an entry means: what is
 ignored is found, counted and shown, and decides nothing.
 """
 

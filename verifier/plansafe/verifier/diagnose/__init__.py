@@ -1,1 +1,1 @@
-"""What is wrong with a plan, where and why: classes of error, labels, localisation, causes (docs/repair.md)."""
+"""What is wrong with a plan, where and why: classes of error, labels, localisation, causes (docs/diagnose.md)."""

@@ -1,4 +1,4 @@
-"""The diagnosis of a plan: classes of error with witnesses, from the repairs of least cost (docs/repair.md)."""
+"""The diagnosis of a plan: classes of error with witnesses, from the repairs of least cost (docs/diagnose.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each step of a plan rests on, and which steps nothing needs (docs/causes.md)."""
+"""What each step of a plan rests on, and which steps nothing needs (docs/diagnose.md)."""
 
 from __future__ import annotations
 

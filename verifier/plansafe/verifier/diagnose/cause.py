@@ -1,6 +1,6 @@
 """The minimal cause of a finding: the fewest steps and initial facts that give it, whatever else is left out.
 
-The definition, and why this one, is in docs/causes.md. A set of steps and initial facts is *sufficient* iff what was
+The definition, and why this one, is in docs/diagnose.md. A set of steps and initial facts is *sufficient* iff what was
 found is still wrong in every world that keeps the set. So it must contain something of what each world in which nothing
 is wrong has left out: a smallest sufficient set is a smallest hitting set of these. They are met one by one (implicit
 hitting sets: Moreno-Centeno and Karp, Operations Research 61(2), 2013): take a smallest set that hits those met so far;

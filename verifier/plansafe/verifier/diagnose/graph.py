@@ -1,4 +1,4 @@
-"""The causal structure of a plan as a graph: for networkx, as DOT text, and in words for an edit (docs/causes.md).
+"""The causal structure of a plan as a graph: for networkx, as DOT text, and in words for an edit (docs/diagnose.md).
 
 The DOT text is printed here and not by a library: names of the plan's author reach it, and stay inside their quotes.
 """

@@ -1,4 +1,4 @@
-"""Causal links, open preconditions and threats of a plan (docs/causes.md).
+"""Causal links, open preconditions and threats of a plan (docs/diagnose.md).
 
 The plan is read by *force*: every well-formed step happens, whether or not it can be taken. The trace is recorded
 forwards once. Links are found backwards: the state is taken back step by step, and what a step needs in the state

@@ -1,4 +1,4 @@
-"""Where a plan went wrong: the indices of docs/repair.md, the point of no return by binary search over its prefixes."""
+"""Where a plan went wrong: the indices of docs/diagnose.md; the point of no return by binary search over prefixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diagnosis says. Data only; definitions in docs/repair.md."""
+"""What a diagnosis says. Data only; definitions in docs/diagnose.md."""
 
 from __future__ import annotations
 

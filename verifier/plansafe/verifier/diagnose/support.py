@@ -1,4 +1,4 @@
-"""The literals that a condition's value rests on (docs/causes.md, "What a condition rests on").
+"""The literals that a condition's value rests on (docs/diagnose.md, "Causal links, open preconditions, threats").
 
 Derived predicates are traced to basic facts: a true one through its earliest derivations, a false one through all that
 keeps every derivation from coming about.

@@ -1,4 +1,4 @@
-"""Worlds: what would have happened, had some steps and some initial facts been left out (docs/causes.md).
+"""Worlds: what would have happened, had some steps and some initial facts been left out (docs/diagnose.md).
 
 In a world a step that is left out is idle: its moment passes, and nothing happens. Every other step of the plan
 happens, whether or not it can be taken. A :class:`Question` is something that is wrong in the world where nothing is

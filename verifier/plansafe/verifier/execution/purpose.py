@@ -1,4 +1,4 @@
-"""What a step of a plan is there for: what fails without it (docs/causes.md)."""
+"""What a step of a plan is there for: what fails without it (docs/diagnose.md)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A node is a position in the original plan, a state, what the rules remember, and
 borrowed. Keeping a step costs nothing. Which edits are tried where is decided by conflicts: when a path meets a *flaw*
 (a step that cannot be taken, a violated rule, an unmet goal), the facts that would have to differ are sent back along
 all paths to it as *demands*, and each node that a demand reaches offers the edits that may meet it. Every repair that
-contains the edits of a flawed path contains one of the edits offered (docs/repair-search.md has the argument), so
+contains the edits of a flawed path contains one of the edits offered (docs/repair.md has the argument), so
 nothing of least cost is missed; and paths that lead to the same node are searched once, so that faults far apart cost
 the sum of their searches, not the product.
 """

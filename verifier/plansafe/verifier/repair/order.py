@@ -1,6 +1,6 @@
 """The order of repairs that cost the same: first the one that the person who asked for the plan would rather accept.
 
-docs/repair.md has the criteria; docs/repair-reading.md tells what is right and wrong with them.
+docs/repair.md has the criteria; bench/results/repair-reading.md is a study of their results.
 """
 
 from __future__ import annotations

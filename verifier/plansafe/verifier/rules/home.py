@@ -1,6 +1,6 @@
 """The profile of a home: which findings a home lives with, which rules are off, whose severity is another.
 
-docs/home-profile.md says what it means. Here it is held against the rules and objects of a task. A rule, hazard or kind
+docs/project-file.md says what it means. Here it is held against the rules and objects of a task. A rule, hazard or kind
 that is not there is a mistake of the profile; objects come and go with the tasks of a home. Constraints of the problem
 are none of its business.
 """

@@ -15,7 +15,7 @@ CAUSED = ("introduced", "worsened")
 
 
 class Exemption(NamedTuple):
-    """Violations that a home lives with (docs/home-profile.md): those of ``rules`` that name one of ``objects``.
+    """Violations that a home lives with (docs/project-file.md): those of ``rules`` that name one of ``objects``.
 
     ``objects`` are all where ``None``. ``said`` is what the profile names, ``place`` where (``home.toml:7``).
     """

@@ -1,4 +1,4 @@
-"""The operations that stand for themselves: texts in, one JSON text out, as docs/formats.md says.
+"""The operations that stand for themselves: texts in, one JSON text out, as docs/output-formats.md says.
 
 Each is the service's own function over texts; nothing here judges, filters or repairs. A caller's mistake is a
 :class:`plansafe.app.interfaces.agents.request_fields.BadRequest`, or part of the report.

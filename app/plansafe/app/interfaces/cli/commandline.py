@@ -290,7 +290,7 @@ def audit(
     resume: Annotated[str | None, typer.Option(metavar="FOLDER", help="Go on with a run that was broken off.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=4096, metavar="N", help="Processes of a run.")] = None,
     executor: Annotated[
-        Executor | None, typer.Option(help="Whose processes: this machine's, or those of Ray (docs/scale.md).")
+        Executor | None, typer.Option(help="Whose processes: this machine's, or those of Ray (docs/batches.md).")
     ] = None,
     address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Of a Ray cluster; without it Ray is started here.")

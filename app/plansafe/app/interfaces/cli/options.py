@@ -46,7 +46,7 @@ LtlFormulas = Annotated[
 HomeFile = Annotated[
     str | None,
     typer.Option(
-        "--home", metavar="FILE", help="The profile of a home: what is exempt there, and why (docs/home-profile.md)."
+        "--home", metavar="FILE", help="The profile of a home: what is exempt there, and why (docs/project-file.md)."
     ),
 ]
 IgnoreRules = Annotated[
