@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.options.option import UsageError
+from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import BadProject, Project, find_project
 from plansafe.app.project.shipped_files import named_in, shipped_spec
 from plansafe.app.session.audit import Session, expand
@@ -17,46 +19,24 @@ from plansafe.grammar.ltl_rules import LTL_NAME
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    import typer
+    from plansafe.app.options.option import Options
 
 _LOOKED_FOR = "looked for (docs/inputs.md)"
-_FLAGS = {
-    "domain": "domain",
-    "problem": "problem",
-    "spec": "specifications",
-    "no_default_spec": "specifications",
-    "world": "world",
-    "scene": "scene",
-    "goal": "goal",
-    "judge": "judge",
-    "min_severity": "min_severity",
-    "blame": "blame",
-    "home": "home",
-    "ignore_rules": "ignore",
-    "select_rules": "select",
-    "baseline": "baseline",
-    "allow_in_plans": "allow_in_plans",
-    "form": "format",
-    "time_limit": "limits.time",
-    "memory_limit": "limits.memory",
-    "max_findings": "limits.findings",
-    "max_instances": "limits.instances",
-}
-"""Parameters of commands, and the keys of the project file that say the same."""
-KEYS = frozenset(_FLAGS.values())
-_FIELDS = {
-    "judge": "judge",
-    "min_severity": "min_severity",
-    "blame": "blame",
-    "home": "home",
-    "ignore": "ignore",
-    "select": "select",
-    "baseline": "baseline",
-    "allow_in_plans": "allow_in_plans",
-    "limits.time": "time_limit",
-    "limits.findings": "max_findings",
-    "limits.instances": "max_instances",
-}
+_AS_THEY_ARE = frozenset(
+    (
+        "judge",
+        "min_severity",
+        "blame",
+        "home",
+        "ignore",
+        "select",
+        "baseline",
+        "allow_in_plans",
+        "limits.time",
+        "limits.findings",
+        "limits.instances",
+    )
+)
 """Keys whose values are settings as they are."""
 _OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
 """What decides: under ``--gate`` the command line alone says that."""
@@ -81,19 +61,18 @@ class Asked(NamedTuple):
 
 
 def configure(
-    context: typer.Context, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
+    options: Options, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
 ) -> InForce:
-    """What a command is to work with. Raises ``typer.Exit`` where it is only shown, or where it cannot be read."""
-    import typer  # noqa: PLC0415 - plain audits do without
-
+    """What a command is to work with. Raises ``SystemExit`` where it is only shown, or where it cannot be read."""
     if not asked.plans and not asked.show_config:
-        context.fail("Missing argument 'PLAN..'.")
+        raise UsageError("Missing argument 'PLAN..'.")
     try:
         project = None if asked.no_project else find_project()
     except BadProject as bad:
-        raise typer.Exit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
-    given = {_flag(name) for name in _FLAGS if _given(context, name)}
-    known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
+        raise SystemExit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
+    table = {name: option for name, option in options.table().items() if option.in_project}
+    given = {option.key: options.origin(name) for name, option in table.items() if name in options.given}
+    known = {option.key for option in table.values()}
     known |= {"allow_in_plans"} if "ignore" in known else set()  # which no flag says
     now = in_force(given, known, settings, form, memory, project, forms)
     for formula in settings.ltl:
@@ -101,40 +80,38 @@ def configure(
 
         text = Source("--ltl", formula)
         if wrong := translate(text).diagnostics:
-            raise typer.Exit(told(wrong, {text.name: text}))
+            raise SystemExit(told(wrong, {text.name: text}))
     if asked.show_config:
-        raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
+        raise SystemExit(guarded(lambda: _show(now, asked.plans or [], options)))
     return now
 
 
 def with_flags(
     settings: Settings,
-    ignored: list[str] | None,
-    selected: list[str] | None,
-    kinds: list[str] | None,
-    harmless: list[str] | None,
+    ignored: Sequence[str],
+    selected: Sequence[str],
+    kinds: Sequence[str],
+    harmless: Sequence[str],
 ) -> Settings:
     """Settings with the rules that flags ignore and select, and with the kinds that they give classes of objects.
 
-    Raises ``typer.Exit`` where they cannot be read.
+    Raises ``SystemExit`` where they cannot be read.
     """
     if not (ignored or selected or kinds or harmless):
         return settings
-    import typer  # noqa: PLC0415 - plain audits do without
-
-    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415 - where there are some
-    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415
+    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415
+    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415 - where there are some
 
     try:
-        ignore, select = read_choices("--ignore", ignored or ()), read_choices("--select", selected or ())
-        classes = read_classes(kinds or (), harmless or ())
+        ignore, select = read_choices("--ignore", ignored), read_choices("--select", selected)
+        classes = read_classes(kinds, harmless)
     except BadOption as bad:
-        raise typer.Exit(complain(bad.diagnostic)) from None
+        raise SystemExit(complain(bad.diagnostic)) from None
     return settings._replace(ignore=ignore, select=select, classes=classes)
 
 
 def in_force(
-    given: Collection[str],
+    flags: Mapping[str, str],
     known: Collection[str],
     settings: Settings,
     form: str,
@@ -144,11 +121,11 @@ def in_force(
 ) -> InForce:
     """Put what the project file says in the place of what no flag says.
 
-    ``given`` are flags, ``known`` the keys that the command knows of :data:`KEYS`, and ``forms`` its formats.
+    ``flags`` are the keys that the command line sets, each with its flag, ``known`` the keys that the command has,
+    and ``forms`` its formats.
     """
-    flags = {key: _flag(name) for name, key in _FLAGS.items() if _flag(name) in given}
     if project is None:
-        return InForce(settings, form, memory, known, flags)
+        return InForce(settings, form, memory, known, dict(flags))
     # Plans of another world than the file is about are given with all that they need.
     world = settings.world if "world" in flags or settings.loose else project.world
     if world != project.world:
@@ -168,7 +145,8 @@ def in_force(
         if settings.judge is None and "world" not in flags:
             settings = settings._replace(judge="all")  # a world that the file names must not make it milder
     used = {key: said[key] for key in known if said[key] is not None and key not in flags}
-    changed = {field: used[key] for key, field in _FIELDS.items() if key in used}
+    options = project_options()
+    changed = {options[key].setting or key: value for key, value in used.items() if key in _AS_THEY_ARE}
     settings = settings._replace(**changed)  # type: ignore[arg-type] # typed when the file was read
     form = str(used.get("format", form))
     if "limits.memory" in used and project.limits.memory is not None:
@@ -177,25 +155,22 @@ def in_force(
     return InForce(settings, form, memory, known, {**origins, **flags})
 
 
-def _flag(name: str) -> str:
-    return "--format" if name == "form" else f"--{name.removesuffix('_rules').replace('_', '-')}"
-
-
-def _given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
-def _show(now: InForce, plans: Sequence[str]) -> int:
+def _show(now: InForce, plans: Sequence[str], options: Options) -> int:
     """Print every setting with its origin, and what each plan would be checked with. An exit code."""
     from plansafe.app.system.terminal_text import pad, visible  # noqa: PLC0415 - where something is shown
 
     project = now.settings.project
     values = _values(now)
     print(f"project file: {visible(project.path) if project is not None else 'none'}")
-    for key in dict.fromkeys([key for key in _FLAGS.values() if key in now.keys]):
+    for name, option in options.table().items():
+        if option.key and not option.in_project:
+            value = getattr(options, name)
+            values[option.key] = str(value).lower() if option.kind == "switch" else _shown(value)
+    origins = {option.key: options.origin(name) for name, option in options.table().items() if name in options.given}
+    keys = [key for key in values if key in now.keys or key in {option.key for option in options.table().values()}]
+    for key in keys:
         value = visible(values[key])
-        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible(now.origins.get(key, 'default'))}")
+        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible({**origins, **now.origins}.get(key, 'default'))}")
     session = Session(now.settings)
     code = 0
     for plan in expand(plans, now.settings):
@@ -214,6 +189,12 @@ def _show(now: InForce, plans: Sequence[str]) -> int:
             code = max(code, told(errors, dict(done.sources)) if errors else 0)
     sys.stdout.flush()
     return code
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None or value == "" else str(value)
 
 
 def _values(now: InForce) -> dict[str, str]:
