@@ -20,8 +20,8 @@ class PlanArguments(Options):
     plans: tuple[str, ...] = argument("PLAN..", "Plan files, folders of plans, or `-` for standard input.", many=True)
 
 
-class TaskFiles(Options, group="Inputs"):
-    """The domain and the problem."""
+class DomainFile(Options, group="Inputs"):
+    """The domain."""
 
     domain: str | None = text(
         "--domain",
@@ -32,6 +32,11 @@ class TaskFiles(Options, group="Inputs"):
         setting="domain",
         field=RequestField("domain", f"PDDL domain: {_NAMED} (such as household)", _TEXT),
     )
+
+
+class ProblemFile(Options, group="Inputs"):
+    """The problem."""
+
     problem: str | None = text(
         "--problem",
         metavar="FILE",
@@ -41,6 +46,10 @@ class TaskFiles(Options, group="Inputs"):
         setting="problem",
         field=RequestField("problem", "PDDL problem: its text", _TEXT),
     )
+
+
+class TaskFiles(DomainFile, ProblemFile):
+    """The domain and the problem."""
 
 
 class WorldName(Options, group="Inputs"):
@@ -57,8 +66,8 @@ class WorldName(Options, group="Inputs"):
     )
 
 
-class WorldFiles(Options, group="Inputs"):
-    """The files of a home world."""
+class SceneFile(Options, group="Inputs"):
+    """The scene of a home world."""
 
     scene: str | None = text(
         "--scene",
@@ -70,6 +79,11 @@ class WorldFiles(Options, group="Inputs"):
         setting="scene",
         field=RequestField("scene", "With world: the text of the scene", _TEXT),
     )
+
+
+class GoalFile(Options, group="Inputs"):
+    """The goals of a home world."""
+
     goal: str | None = text(
         "--goal",
         metavar="FILE",
@@ -86,6 +100,10 @@ class WorldFiles(Options, group="Inputs"):
         setting="task",
         field=RequestField("task", "With world: which of several tasks of the scene"),
     )
+
+
+class WorldFiles(SceneFile, GoalFile):
+    """The files of a home world."""
 
 
 class WorldOptions(WorldName, WorldFiles):
@@ -491,6 +509,44 @@ class FindingLimits(Options, group="Limits"):
     )
 
 
+class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
+    """How the verdict is found and checked."""
+
+    tolerance: str = text(
+        "--tolerance",
+        metavar="TIME",
+        default="0.001",
+        help="Allow durations and separations to be off by TIME.",
+        key="tolerance",
+        only_set=True,
+        setting="tolerance",
+    )
+    replay: str = choice(
+        "--replay",
+        values=("auto", "always", "never"),
+        default="auto",
+        help="Check findings with the independent kernel.",
+        setting="replay",
+    )
+    engine: str = choice(
+        "--engine",
+        values=("auto", "explicit", "sat", "smt"),
+        default="auto",
+        help="Decide with this engine; `explicit` replays one world (docs/worlds.md).",
+        setting="engine",
+    )
+    double_check: bool = switch(
+        "--double-check", help="Ask a second solver where a solver decides.", setting="double_check"
+    )
+    certificate: str | None = text(
+        "--certificate",
+        metavar="FILE",
+        help="Write the proof that a plan is SAFE, where a solver decided it.",
+        setting="certificate",
+        convert=lambda path: path is not None,
+    )
+
+
 class PlanRuleChoices(Options):
     """What plans may say; the project file alone allows it."""
 
@@ -526,3 +582,33 @@ def project_options() -> dict[str, Option]:
         if option.in_project:
             found.setdefault(option.key, option)
     return found
+
+
+class CheckingOptions(
+    TaskFiles,
+    WorldOptions,
+    ReadingOptions,
+    SpecFiles,
+    LtlOption,
+    HomeOption,
+    RuleChoices,
+    GateOption,
+    NoRulesOption,
+    BaselineOption,
+    VerdictOptions,
+    EngineOptions,
+    TimeLimit,
+    FindingLimits,
+):
+    """Every option that says how a plan is checked."""
+
+
+def flag_of(name: str) -> str:
+    """The spelling of an option on the command line."""
+    return CheckingOptions.table()[name].flag
+
+
+def field_of(name: str) -> str:
+    """The spelling of an option in a request; its attribute, where no field sets it."""
+    option = CheckingOptions.table()[name]
+    return option.field.name if option.field is not None else name

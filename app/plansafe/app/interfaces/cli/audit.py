@@ -13,11 +13,11 @@ from plansafe.app.options.shared import (
     BaselineOption,
     BlameOption,
     ColorOption,
+    EngineOptions,
     FindingLimits,
     FormatOption,
     GateOption,
     HomeOption,
-    InvariantOption,
     LtlOption,
     NoProject,
     NoRulesOption,
@@ -28,7 +28,6 @@ from plansafe.app.options.shared import (
     SpecFiles,
     TaskFiles,
     TimeLimit,
-    TypeOptions,
     VerdictOptions,
     WorldOptions,
 )
@@ -136,42 +135,9 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
     )
 
 
-class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
-    """How the verdict is found and checked."""
+class ProofOptions(EngineOptions, group="Engine"):
+    """How the verdict is found, and its proof checked."""
 
-    tolerance: str = text(
-        "--tolerance",
-        metavar="TIME",
-        default="0.001",
-        help="Allow durations and separations to be off by TIME.",
-        key="tolerance",
-        only_set=True,
-        setting="tolerance",
-    )
-    replay: str = choice(
-        "--replay",
-        values=("auto", "always", "never"),
-        default="auto",
-        help="Check findings with the independent kernel.",
-        setting="replay",
-    )
-    engine: str = choice(
-        "--engine",
-        values=("auto", "explicit", "sat", "smt"),
-        default="auto",
-        help="Decide with this engine; `explicit` replays one world (docs/worlds.md).",
-        setting="engine",
-    )
-    double_check: bool = switch(
-        "--double-check", help="Ask a second solver where a solver decides.", setting="double_check"
-    )
-    certificate: str | None = text(
-        "--certificate",
-        metavar="FILE",
-        help="Write the proof that a plan is SAFE, where a solver decided it.",
-        setting="certificate",
-        convert=lambda path: path is not None,
-    )
     verify_certificate: str | None = text(
         "--verify-certificate",
         metavar="FILE",
@@ -195,7 +161,7 @@ class AuditOptions(
     FindingOptions,
     FixOptions,
     RunOptions,
-    EngineOptions,
+    ProofOptions,
     LimitOptions,
     NoProject,
     ShowConfig,

@@ -8,21 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from plansafe.app.interfaces.cli.option import CommandFunction
+    from plansafe.app.options.option import CommandFunction
 
 DEFAULT = "audit"
 _HERE = "plansafe.app.interfaces.cli."
 
 
 class Command(NamedTuple):
-    """A command. ``place`` is ``module:function``; ``former`` are old names, which still run with a warning."""
+    """A command. ``place`` is ``module:function``; ``former`` are old names, which still run with a warning.
+
+    A command with ``replaced_by`` is itself an old one, which that command line replaces.
+    """
 
     name: str
     place: str
     summary: str
     heading: str = ""
     former: tuple[str, ...] = ()
-    hidden: bool = False
+    replaced_by: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -123,7 +126,10 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command("models list", "models:models", "list the providers of language models"),
     Command("models ask", "models:ask", "ask a model one question", "", ("ask",)),
     Command(
-        "verify-certificate", "verify_certificate:verify_certificate", "use `audit --verify-certificate`", hidden=True
+        "verify-certificate",
+        "verify_certificate:verify_certificate",
+        "use `audit --verify-certificate`",
+        replaced_by="audit --verify-certificate FILE",
     ),
 )
 
@@ -136,11 +142,12 @@ def find(*words: str) -> Command | CommandGroup | None:
 def below(words: tuple[str, ...]) -> dict[str, Command | CommandGroup]:
     """The commands directly below a group, or at the top, by their last word."""
     size = len(words) + 1
-    return {c.words[-1]: c for c in COMMANDS if len(c.words) == size and c.words[:-1] == words and not _is_hidden(c)}
+    return {c.words[-1]: c for c in COMMANDS if len(c.words) == size and c.words[:-1] == words and not is_replaced(c)}
 
 
-def _is_hidden(command: Command | CommandGroup) -> bool:
-    return isinstance(command, Command) and command.hidden
+def is_replaced(command: Command | CommandGroup) -> bool:
+    """Whether a command is an old one."""
+    return isinstance(command, Command) and command.replaced_by != ""
 
 
 def former_names() -> dict[tuple[str, ...], str]:

@@ -103,6 +103,8 @@ class _Commands(_Group):
     def _with_command(self, args: list[str]) -> list[str]:
         args, former = with_present_name(args)
         first = args[0] if args else ""
+        if first in {name for parameter in self.params for name in parameter.opts}:  # of completion
+            return args
         if not former and (find(first) is not None or (first[:1] == "-" and args not in (["--help"], ["-h"]))):
             return args if find(first) is not None else [DEFAULT, *args]
         from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
@@ -192,17 +194,21 @@ def _built(entry: Command | CommandGroup) -> Any:
     loaded = entry.load()
     holder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     help_ = inspect.getdoc(loaded.run)
-    holder.command(entry.words[-1], cls=_Command, help=help_, short_help=entry.summary)(_callback(loaded))
+    holder.command(entry.words[-1], cls=_Command, help=help_, short_help=entry.summary)(_callback(loaded, entry))
     built: Any = typer.main.get_command(holder)
     built.table = loaded.options.table()
     return built
 
 
-def _callback(loaded: CommandFunction[Any]) -> Callable[..., None]:
+def _callback(loaded: CommandFunction[Any], entry: Command) -> Callable[..., None]:
     """A function with the parameters of a table, as Typer reads them; it runs the command."""
     table = loaded.options.table()
 
     def call(typer_context: typer.Context, **values: Any) -> None:
+        if entry.replaced_by:
+            from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+
+            usage.warn_of_old_name(entry.name)
         given = {name: value for name, value in values.items() if _is_given(typer_context, name)}
         for name, value in given.items():
             if table[name].many:
@@ -249,7 +255,8 @@ def _annotation(option: Option) -> Any:
     if option.kind == "choice":
         kind = option.enum or Literal[option.choices]
         if option.many and option.enum is None:  # Typer takes no list of literals
-            kind = StrEnum("Choice", [(value.upper().replace("-", "_"), value) for value in option.choices])
+            enumeration: Any = StrEnum
+            kind = enumeration("Choice", [(value.upper().replace("-", "_"), value) for value in option.choices])
     if option.many:
         kind = list[kind]
     if not option.required and option.kind != "switch":

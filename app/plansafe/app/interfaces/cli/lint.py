@@ -13,11 +13,14 @@ from plansafe.app.options.option import argument, changed, choice, command, numb
 from plansafe.app.options.shared import (
     Assignments,
     ColorOption,
+    DomainFile,
+    GoalFile,
     MemoryLimit,
     NoProject,
-    TaskFiles,
+    ProblemFile,
+    SceneFile,
     TypeOptions,
-    WorldOptions,
+    WorldName,
 )
 from plansafe.app.project.discovery import Choice, Discovery, Input
 from plansafe.app.project.file_kinds import Heading, Kind, heading
@@ -46,7 +49,9 @@ class Format(StrEnum):
     JSON = "json"
 
 
-class SpecificationOptions(TaskFiles, WorldOptions, TypeOptions, ColorOption, MemoryLimit, NoProject, Assignments):
+class SpecificationOptions(
+    DomainFile, WorldName, GoalFile, TypeOptions, ColorOption, MemoryLimit, NoProject, Assignments
+):
     """The options of ``lint``."""
 
     specs: tuple[str, ...] = argument(
@@ -55,14 +60,14 @@ class SpecificationOptions(TaskFiles, WorldOptions, TypeOptions, ColorOption, Me
         many=True,
     )
     problem: tuple[str, ...] = changed(
-        TaskFiles.problem,
+        ProblemFile.problem,
         many=True,
         default=(),
         help="Check claims about problems on this one. May be repeated.",
     )
-    world: str | None = changed(WorldOptions.world, help="Use the domain of this world.")
+    world: str | None = changed(WorldName.world, help="Use the domain of this world.")
     scene: tuple[str, ...] = changed(
-        WorldOptions.scene, many=True, default=(), help="Use this scene of the world as a problem. May be repeated."
+        SceneFile.scene, many=True, default=(), help="Use this scene of the world as a problem. May be repeated."
     )
     ignore: tuple[str, ...] = text(
         "--ignore",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -147,7 +147,7 @@ def export(options: ExportOptions) -> int:
     return guarded(lambda: _said(lambda: _export(options.runs, options.output, options.whole)))
 
 
-def _export(paths: list[str], output: str, whole: bool) -> None:
+def _export(paths: Sequence[str], output: str, whole: bool) -> None:
     from plansafe.app.runs.parquet import write  # noqa: PLC0415 - for this command alone
 
     if not output.lower().endswith(".parquet"):
@@ -174,12 +174,12 @@ def _said(work: Any) -> int:
     return 0
 
 
-def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout, output: str | None) -> None:
+def _stats(paths: Sequence[str], asked: _Asked, only: Sequence[str], form: Layout, output: str | None) -> None:
     runs = [read_run(path) for path in paths]
     for run in runs:
         if not run.complete:
             remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are counted",))
-    filters = [_filter(text) for text in only or ()]
+    filters = [_filter(text) for text in only]
     _known(runs, [*[one.column for one in filters], *([asked.group] if asked.group is not None else [])])
 
     by = asked.by

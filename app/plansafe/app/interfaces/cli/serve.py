@@ -168,7 +168,7 @@ def serve(options: HttpOptions) -> int:
             options.step_limit,
             options.body_limit * _MIB,
         )._replace(body_seconds=options.client_limit)
-        hosts = read_hosts(options.allow_host or [], _loopback(options.host))
+        hosts = read_hosts(list(options.allow_host), _loopback(options.host))
         if isinstance(hosts, Diagnostic):
             return complain(hosts)
         listening = open_listening_socket(options.host, options.port)

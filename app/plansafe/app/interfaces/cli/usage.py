@@ -9,7 +9,15 @@ from typing import Any
 
 import typer
 
-from plansafe.app.interfaces.cli.command_table import COMMANDS, HEADINGS, Command, below, find, former_names
+from plansafe.app.interfaces.cli.command_table import (
+    COMMANDS,
+    HEADINGS,
+    Command,
+    below,
+    find,
+    former_names,
+    is_replaced,
+)
 from plansafe.app.options.option import Option
 from plansafe.app.options.shared import Assignments, ColorOption, MemoryLimit, NoProject, ShowConfig
 from plansafe.app.system.process import complain
@@ -63,7 +71,7 @@ def settings_text() -> str:
     """The settings that ``--set`` alone documents: key, default, effect, commands, former flag."""
     found: dict[str, tuple[Option, list[str]]] = {}
     for command in COMMANDS:
-        if isinstance(command, Command) and not command.hidden:
+        if isinstance(command, Command) and not is_replaced(command):
             for option in command.load().options.table().values():
                 if option.only_set:
                     found.setdefault(option.key, (option, []))[1].append(command.name)
@@ -116,10 +124,15 @@ def _no_such(word: str, message: str) -> int:
 
 def warn_of_old_name(former: str) -> None:
     """Say on standard error that a command has another name now."""
-    present = next(name for old, name in former_names().items() if " ".join(old) == former)
+    present = {" ".join(old): name for old, name in former_names().items()}.get(former) or _replacement(former)
     print(
         f"warning: `safecheck {former}` is now `safecheck {present}`; the old name still runs, for now", file=sys.stderr
     )
+
+
+def _replacement(former: str) -> str:
+    command = find(former)
+    return command.replaced_by if isinstance(command, Command) else ""
 
 
 def warn_of_old_flag(option: Option) -> None:

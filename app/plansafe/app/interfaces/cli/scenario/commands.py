@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -210,14 +210,14 @@ def _usable(work: Callable[[], int]) -> int:
         return complain(unwritable("standard output", error))
 
 
-def _profile(name: ProfileName, skip: list[str] | None, min_steps: int, max_ways: int) -> Profile:
+def _profile(name: ProfileName, skip: Sequence[str], min_steps: int, max_ways: int) -> Profile:
     """The profile with what flags change. Raises :class:`BadOption` for a criterion that there is not."""
-    for criterion in skip or ():
+    for criterion in skip:
         if criterion not in CRITERIA:
             known = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
             raise BadOption(f"there is no criterion {criterion!a}", known)
     chosen = PROFILES[name.value]
-    kept = chosen.criteria - frozenset(skip or ())
+    kept = chosen.criteria - frozenset(skip)
     if not kept:
         raise BadOption("every criterion is skipped", "keep one")
     return chosen._replace(criteria=kept, min_steps=min_steps, max_ways=max_ways)

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -141,7 +141,7 @@ def new(options: NewOptions) -> int:
             return complain(wrong)
         wishes = _wishes(
             options.base,
-            options.role or [],
+            options.role,
             options.rounds,
             options.novelty,
             options.max_tokens,
@@ -151,7 +151,7 @@ def new(options: NewOptions) -> int:
         )
         asked = _Asked(options.model, options.base_url, options.cache, not options.no_cache, options.seed or 0)
         return _run(
-            asked, _seeds(options.types or [], options.kind, options.count), wishes, options.output, options.transcript
+            asked, _seeds(options.types, options.kind, options.count), wishes, options.output, options.transcript
         )
 
     def usable() -> int:
@@ -173,7 +173,7 @@ class _Asked(NamedTuple):
     seed: int
 
 
-def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
+def _seeds(types: Sequence[str], kind: KindName | None, count: int) -> list[Seed]:
     """What each proposal is about: the types in turn. Raises :class:`BadOption` for a type that there is not."""
     from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
@@ -193,7 +193,7 @@ def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
 
 def _wishes(
     base: str,
-    roles: list[str],
+    roles: Sequence[str],
     rounds: int,
     novelty: float,
     max_tokens: int,
