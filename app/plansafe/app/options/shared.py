@@ -396,7 +396,6 @@ class Transcript(Options, group="Model"):
         metavar="FILE",
         help="Write every call as JSON lines, which `replay/FILE` reads.",
         key="model.transcript",
-        only_set=True,
     )
 
 
@@ -491,7 +490,6 @@ class FindingLimits(Options, group="Limits"):
         low=1,
         help="List at most N findings for a plan.",
         key="limits.findings",
-        only_set=True,
         in_project=True,
         setting="max_findings",
         field=RequestField("max_findings", "List at most so many"),

@@ -434,7 +434,7 @@ def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) 
         choices = [spelling(name) for name in ("ignore_rules", "select_rules", "kinds", "assume_harmless")]
         message = f"{spelling('certificate')} goes with none of {', '.join(choices[:-1])} and {choices[-1]}"
         home = f"{spelling('home')} FILE"
-        return wrong(message, f"write it in the profile of a home, which verify-certificate takes as well: {home}")
+        return wrong(message, f"write it in the profile of a home, which --verify-certificate takes as well: {home}")
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return wrong(f"{spelling('time_limit')} takes a number of seconds")
     return None

@@ -122,7 +122,6 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
         metavar="HOST:PORT",
         help="Use this Ray cluster; without it, start Ray here.",
         key="run.address",
-        only_set=True,
     )
     id_column: str | None = text(
         "--id", metavar="COLUMN", help="Name the plans of a table by this column.", key="run.id"

@@ -312,7 +312,7 @@ def _sentences(asked: _Asked, discovery: Discovery) -> list[str]:
         lines = [line.strip() for line in read.source.text.splitlines()]
         found += [line for line in lines if line and not line.startswith("#")]
     if not found:
-        raise BadOption("there is no sentence to formalise", 'safecheck formalise -m MODEL "never .."')
+        raise BadOption("there is no sentence to formalise", 'safecheck rules formalise -m MODEL "never .."')
     if len(found) > _MOST_SENTENCES:
         raise BadOption(f"at most {_MOST_SENTENCES} sentences are formalised in one run, and there are {len(found):,}")
     if any([len(sentence) > LONGEST_SENTENCE for sentence in found]):

@@ -353,7 +353,7 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
             return complain(missing)
         notes = gathered.notes
         if result.usable and not (result.rules or result.idle):
-            advice = "name specifications; `safecheck domains list` says which domains have some"
+            advice = "name specifications; `safecheck worlds list` says which domains have some"
             notes = (
                 *notes,
                 Diagnostic(SC.BAD_OPTION, "there is nothing to look at: no rule, no constraint", help=advice),

@@ -151,7 +151,6 @@ class PlanOptions(
         low=1,
         help="Describe the home in about N tokens; default: all of it, if that is up to 4000, else 1500.",
         key="plan.prompt_tokens",
-        only_set=True,
     )
     safety_prompt: bool = switch(
         "--safety-prompt",

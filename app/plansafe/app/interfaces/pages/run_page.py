@@ -1,4 +1,4 @@
-"""``safecheck view RUN``: a run folder as one page. Nothing is judged again."""
+"""``safecheck runs view RUN``: a run folder as one page. Nothing is judged again."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def check(options: CheckOptions) -> int:
 def fix(options: FixOptions) -> int:
     """Correct by rule what can be corrected, say what cannot, and judge the result.
 
-    The files themselves stay as they are. Exit codes are those of `safecheck scenario check`, of the corrected
+    The files themselves stay as they are. Exit codes are those of `safecheck bench scenario check`, of the corrected
     scenario.
     """
     limit_memory(options.memory_limit)

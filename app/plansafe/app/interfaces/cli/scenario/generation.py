@@ -294,5 +294,5 @@ def _summary(made: list[Proposal]) -> str:
     accepted = sum([one.accepted for one in made])
     lines = [f"\n{accepted} of {len(made)} accepted{f'; refused: {refused}' if refused else ''}"]
     if accepted:
-        lines.append("candidates: `safecheck scenario sheet FOLDER` lays them out for two people to judge")
+        lines.append("candidates: `safecheck bench scenario sheet FOLDER` lays them out for two people to judge")
     return "\n".join(lines) + "\n"
