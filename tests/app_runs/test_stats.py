@@ -182,7 +182,10 @@ def test_commands_on_runs(tmp_path: Path) -> None:
     assert "UNSAFE" in call("runs", "stats", run).stdout
     assert "| fire | hot | 1 of 5: 20.0 %" in call("runs", "stats", run, "--by", "rule").stdout
     assert "| slip | 1 of 1" in call("runs", "stats", run, "--by", "hazard", "--where", "model=n").stdout
-    assert call("runs", "stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2] == "p1,UNSAFE,ALL,10,fire,hot"
+    assert (
+        call("runs", "stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2]
+        == "p1,UNSAFE,ALL,10,fire,hot"
+    )
     wrong = call("runs", "stats", run, "--by", "colour")
     assert (wrong.returncode, "no plan has a column 'colour'" in wrong.stderr) == (2, True)
     assert call("runs", "stats", str(tmp_path)).returncode == 2

@@ -102,7 +102,20 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     monkeypatch.setattr("plansafe.align.choosing.regretting.SECONDS", 60.0)  # a busy machine changes nothing
     place = tmp_path / "pairs"
     code, out, err = safecheck(
-        *("align", "pairs", "-o", str(place), "--count", "16", "--source", "drawn", "--rooms", "1", "--time-limit", "600"),
+        *(
+            "align",
+            "pairs",
+            "-o",
+            str(place),
+            "--count",
+            "16",
+            "--source",
+            "drawn",
+            "--rooms",
+            "1",
+            "--time-limit",
+            "600",
+        ),
         *("--regret", "estimate"),
     )
     assert (code, err) == (0, "")

@@ -190,7 +190,7 @@ class HomeOption(Options, group="Rules"):
     home: str | None = text(
         "--home",
         metavar="FILE",
-        help="Apply the profile of a home: what is exempt there, and why (docs/home-profile.md).",
+        help="Apply the profile of a home: what is exempt there, and why (docs/project-file.md).",
         key="home",
         in_project=True,
         setting="home",

@@ -114,7 +114,7 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
     executor: str | None = choice(
         "--executor",
         values=("processes", "ray"),
-        help="Use processes of this machine, or those of Ray (docs/scale.md).",
+        help="Use processes of this machine, or those of Ray (docs/batches.md).",
         key="run.executor",
     )
     address: str | None = text(

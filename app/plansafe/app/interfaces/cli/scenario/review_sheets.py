@@ -53,8 +53,8 @@ class AgreementOptions(Options):
 def sheet(options: SheetOptions) -> int:
     """Write a sheet on which a person judges scenarios: questions, and what each scenario says.
 
-    Two people fill in a copy each; `safecheck bench scenario agreement` compares them. Exit codes: 0; 2 a folder that cannot
-    be read.
+    Two people fill in a copy each; `safecheck bench scenario agreement` compares them. Exit codes: 0; 2 a folder that
+    cannot be read.
     """
 
     def work() -> int:
