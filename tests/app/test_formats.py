@@ -319,7 +319,7 @@ SCENARIOS = ROOT / "tests" / "scenario"
 def test_scenarios(name: str) -> None:
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]
     for verb in ("check", "fix"):
-        code, out = command("scenario", verb, str(SCENARIOS / "cases" / name), *flags)
+        code, out = command("bench", "scenario", verb, str(SCENARIOS / "cases" / name), *flags)
         if code == 2:
             assert out == ""
         else:
@@ -331,7 +331,7 @@ def test_a_scenario_that_is_written_and_hostile_names(files: None) -> None:
     Path("scene").mkdir()
     Path("scene/problem.pddl").write_text(FILES["names.pddl"].replace("kitchen hall", "kithcen hall"), "utf-8")
     for verb, flags in (("check", []), ("fix", ["--output", "new"])):
-        _, out = command("scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
+        _, out = command("bench", "scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
         (found,) = json_lines(out, f"scenario-{verb}-1")
     assert found["written"] == "new"
 

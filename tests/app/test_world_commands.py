@@ -120,12 +120,12 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("--world", "virtualhome", "graph.json", "--scene", "graph.json"), "SC011", "graph.json"),
         (("cook.txt", "--scene", "graph.json"), "SC607", "--world"),
         (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--from", "text"), "SC607", "leave one out"),
-        (("domains", "show", "hoursehold"), "SC610", "did you mean `household`?"),
-        (("domains", "export", "nowhere"), "SC610", "known worlds"),
-        (("domains", "export", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
+        (("worlds", "show", "hoursehold"), "SC610", "did you mean `household`?"),
+        (("worlds", "scene", "nowhere"), "SC610", "known worlds"),
+        (("worlds", "scene", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
         (("hazards", "nonsense"), "SC607", "safel"),
         (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
-        (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
+        (("rules", "hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
         (("detector", "nothing"), "SC601", "virtualhome"),
         (("detector", "cook.txt"), "SC776", "cook.txt"),
         (("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"), "SC607", "is given with --scene"),
@@ -134,7 +134,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("hazards", "safl"), "SC607", "did you mean `safel`?"),
         (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
         (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
-        (("hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
+        (("rules", "hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
         (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
         (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
         (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
@@ -150,10 +150,10 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"), "SC010", "`isDirty`"),
         (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--task", "cook"), "SC014", "`tea`"),
         (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"), "SC010", "leave --goal out"),
-        (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
-        (("domains", "export", "igibson"), "SC603", "--scene FILE"),
-        (("domains", "export", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
-        (("domains", "export", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+        (("worlds", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
+        (("worlds", "scene", "igibson"), "SC603", "--scene FILE"),
+        (("worlds", "scene", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
+        (("worlds", "scene", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
         (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
         (("lint", "hom"), "SC601", "did you mean `home`?"),
         (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
@@ -230,7 +230,7 @@ def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
 
 def test_nothing_is_overwritten_unasked(home: Path) -> None:
     (home / "domain.pddl").write_text("mine")
-    export = ("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json")
+    export = ("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json")
     code, text = run(*export, cwd=home)
     assert (code, (home / "domain.pddl").read_text()) == (2, "mine")
     assert "it is there already" in text
@@ -259,11 +259,11 @@ def test_domains_are_listed_shown_and_exported(home: Path) -> None:
     assert code == 0
     assert "virtualhome" in text
     assert "household" in text
-    code, text = run("domains", "show", "virtualhome", cwd=home)
+    code, text = run("worlds", "show", "virtualhome", cwd=home)
     assert code == 0
     assert "(grab ?c ?x)" in text
     assert "rules         " in text
-    code, text = run("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json", "-o", "made", cwd=home)
+    code, text = run("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json", "-o", "made", cwd=home)
     assert code == 0, text
     assert {path.name for path in (home / "made").iterdir()} == {"domain.pddl", "problem.pddl", "cook.plan"}
     code, _ = run("made/cook.plan", "--no-default-spec", cwd=home)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commands import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.domains import domain_path
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commands import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.reading import load_scenarios

@@ -57,7 +57,7 @@ def world(name: str) -> Benchmark:
             return found.read_scene(request)
         flags = ", ".join([f"--{role}" for role in idle])
         message = f"the world {found.name} does not use {flags}"
-        advice = f"leave it out; `safecheck domains show {found.name}` says which files are read"
+        advice = f"leave it out; `safecheck worlds show {found.name}` says which files are read"
         return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:

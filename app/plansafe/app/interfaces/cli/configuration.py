@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.options.option import UsageError
 from plansafe.app.project.project_file import BadProject, find_project
 from plansafe.app.project.shipped_files import named_in, shipped_spec
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.audit import Session, expand
-from plansafe.app.session.configuration import PARAMETER_KEYS, InForce, flag_of, in_force
+from plansafe.app.session.configuration import InForce, in_force
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
@@ -19,7 +20,7 @@ from plansafe.grammar.ltl_rules import LTL_NAME
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    import typer
+    from plansafe.app.options.option import Options
 
 _LOOKED_FOR = "looked for (docs/inputs.md)"
 
@@ -33,21 +34,18 @@ class Asked(NamedTuple):
 
 
 def configure(
-    context: typer.Context, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
+    options: Options, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
 ) -> InForce:
-    """What a command is to work with. Raises ``typer.Exit`` where it is only shown, or where it cannot be read."""
-    import typer  # noqa: PLC0415 - plain audits do without
-
+    """What a command is to work with. Raises ``SystemExit`` where it is only shown, or where it cannot be read."""
     if not asked.plans and not asked.show_config:
-        context.fail("Missing argument 'PLAN..'.")
+        raise UsageError("Missing argument 'PLAN..'.")
     try:
         project = None if asked.no_project else find_project()
     except BadProject as bad:
-        raise typer.Exit(print_diagnostics(bad.diagnostics, {bad.source.name: bad.source})) from None
-    given = {flag_of(name) for name in PARAMETER_KEYS if _given(context, name)}
-    known = {
-        PARAMETER_KEYS[str(parameter.name)] for parameter in context.command.params if parameter.name in PARAMETER_KEYS
-    }
+        raise SystemExit(print_diagnostics(bad.diagnostics, {bad.source.name: bad.source})) from None
+    table = {name: option for name, option in options.table().items() if option.in_project}
+    given = {option.key: options.origin(name) for name, option in table.items() if name in options.given}
+    known = {option.key for option in table.values()}
     known |= {"allow_in_plans"} if "ignore" in known else set()  # which no flag says
     now = in_force(given, known, settings, form, memory, project, forms)
     for formula in settings.ltl:
@@ -55,53 +53,52 @@ def configure(
 
         text = Source("--ltl", formula)
         if wrong := translate(text).diagnostics:
-            raise typer.Exit(print_diagnostics(wrong, {text.name: text}))
+            raise SystemExit(print_diagnostics(wrong, {text.name: text}))
     if asked.show_config:
-        raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
+        raise SystemExit(guarded(lambda: _show(now, asked.plans or [], options)))
     return now
 
 
 def with_flags(
     settings: Settings,
-    ignored: list[str] | None,
-    selected: list[str] | None,
-    kinds: list[str] | None,
-    harmless: list[str] | None,
+    ignored: Sequence[str],
+    selected: Sequence[str],
+    kinds: Sequence[str],
+    harmless: Sequence[str],
 ) -> Settings:
     """Settings with the rules that flags ignore and select, and with the kinds that they give classes of objects.
 
-    Raises ``typer.Exit`` where they cannot be read.
+    Raises ``SystemExit`` where they cannot be read.
     """
     if not (ignored or selected or kinds or harmless):
         return settings
-    import typer  # noqa: PLC0415 - plain audits do without
-
-    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415 - where there are some
-    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415
+    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415
+    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415 - where there are some
 
     try:
-        ignore, select = read_choices("--ignore", ignored or ()), read_choices("--select", selected or ())
-        classes = read_classes(kinds or (), harmless or ())
+        ignore, select = read_choices("--ignore", ignored), read_choices("--select", selected)
+        classes = read_classes(kinds, harmless)
     except BadOption as bad:
-        raise typer.Exit(complain(bad.diagnostic)) from None
+        raise SystemExit(complain(bad.diagnostic)) from None
     return settings._replace(ignore=ignore, select=select, classes=classes)
 
 
-def _given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
-def _show(now: InForce, plans: Sequence[str]) -> int:
+def _show(now: InForce, plans: Sequence[str], options: Options) -> int:
     """Print every setting with its origin, and what each plan would be checked with. An exit code."""
     from plansafe.app.system.terminal_text import pad, visible  # noqa: PLC0415 - where something is shown
 
     project = now.settings.project
     values = _values(now)
     print(f"project file: {visible(project.path) if project is not None else 'none'}")
-    for key in dict.fromkeys([key for key in PARAMETER_KEYS.values() if key in now.keys]):
+    for name, option in options.table().items():
+        if option.key and not option.in_project:
+            value = getattr(options, name)
+            values[option.key] = str(value).lower() if option.kind == "switch" else _shown(value)
+    origins = {option.key: options.origin(name) for name, option in options.table().items() if name in options.given}
+    keys = [key for key in values if key in now.keys or key in {option.key for option in options.table().values()}]
+    for key in keys:
         value = visible(values[key])
-        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible(now.origins.get(key, 'default'))}")
+        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible({**origins, **now.origins}.get(key, 'default'))}")
     session = Session(now.settings)
     code = 0
     for plan in expand(plans, now.settings):
@@ -120,6 +117,12 @@ def _show(now: InForce, plans: Sequence[str]) -> int:
             code = max(code, print_diagnostics(errors, dict(done.sources)) if errors else 0)
     sys.stdout.flush()
     return code
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None or value == "" else str(value)
 
 
 def _values(now: InForce) -> dict[str, str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.command_group import Group
-from plansafe.app.interfaces.cli.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
+from plansafe.app.options.option import Options, argument, command, text
+from plansafe.app.options.shared import TaskFiles, WorldFiles
 from plansafe.app.project.discovery import Choice, Discovery, Input
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.render.diagnostics import print_diagnostics
@@ -29,55 +27,56 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.elaborate.conditions import Symbols
 
-app = typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A world or domain, as `safecheck domains list` names it.")]
-
-
-@app.callback(invoke_without_command=True)
-def domains(context: typer.Context) -> None:
-    """List the worlds whose plans safecheck reads, show one, or export a scene as PDDL."""
-    if context.invoked_subcommand is None:
-        raise typer.Exit(guarded(_list))
+class ListOptions(Options):
+    """``worlds list`` has no options."""
 
 
-@app.command("list", short_help="List the worlds, and the specifications that judge them.")
-def list_worlds() -> None:
+class ShowOptions(Options):
+    """The options of ``worlds show``."""
+
+    name: str = argument("NAME", "A world or domain, as `safecheck worlds list` names it.", required=True)
+
+
+class SceneOptions(TaskFiles, WorldFiles, group="Output"):
+    """The options of ``worlds scene``."""
+
+    name: str = argument("NAME", "A world or domain, as `safecheck worlds list` names it.", required=True)
+    plan: str | None = argument("[PLAN]", "A plan to write as PDDL as well.")
+    output: str | None = text(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Write domain.pddl, problem.pddl, .. to this folder; default: here, and over no file.",
+    )
+
+
+@command(ListOptions)
+def list_worlds(_: ListOptions) -> int:
     """List the worlds: what each reads, and which specification judges it."""
-    raise typer.Exit(guarded(_list))
+    return guarded(_list)
 
 
-@app.command(short_help="Show a world: its files, formats, actions and rules.")
-def show(name: Name) -> None:
+@command(ShowOptions)
+def show(options: ShowOptions) -> int:
     """Show a world: its files and formats, an example, its actions, and the rules that apply to it."""
-    raise typer.Exit(guarded(lambda: _show(name)))
+    return guarded(lambda: _show(options.name))
 
 
-@app.command(short_help="Write a scene, and a plan for it, as PDDL.")
-def export(
-    name: Name,
-    plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="A plan to write as PDDL, too.")] = None,
-    scene: SceneFile = None,
-    goal: GoalFile = None,
-    task: TaskName = None,
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Where to write domain.pddl, problem.pddl, ..; else here, and nothing is overwritten.",
-        ),
-    ] = None,
-) -> None:
+@command(SceneOptions)
+def export(options: SceneOptions) -> int:
     """Write what safecheck makes of a scene, and of a plan for it, as PDDL that any other tool can read.
 
     Exit codes: 0 written, 2 a file cannot be read or written.
     """
-    given = {"scene": scene, "goal": goal, "domain": domain, "problem": problem, "plan": plan}
-    raise typer.Exit(guarded(lambda: _export(name, given, task, output)))
+    given = {
+        "scene": options.scene,
+        "goal": options.goal,
+        "domain": options.domain,
+        "problem": options.problem,
+        "plan": options.plan,
+    }
+    return guarded(lambda: _export(options.name, given, options.task, options.output))
 
 
 def _list() -> int:
@@ -89,7 +88,7 @@ def _list() -> int:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         print("  ".join([*cells, row[3]]).rstrip())
-    print("\nsafecheck domains show NAME says more about one.")
+    print("\nsafecheck worlds show NAME says more about one.")
     return 0
 
 

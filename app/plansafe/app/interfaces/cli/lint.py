@@ -6,25 +6,26 @@ import math
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.cli.configuration import Asked, configure
-from plansafe.app.interfaces.cli.options import (
-    Color,
-    ColorChoice,
+from plansafe.app.options.option import argument, changed, choice, command, number, switch, text
+from plansafe.app.options.shared import (
+    Assignments,
+    ColorOption,
     DomainFile,
     GoalFile,
-    LenientTypes,
     MemoryLimit,
     NoProject,
-    TaskName,
+    ProblemFile,
+    SceneFile,
+    TypeOptions,
+    WorldName,
 )
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.lint_inputs import Gathered, Wanted, by_domain, gather
 from plansafe.app.session.model import Settings
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
+from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
 
 
-UNUSABLE = 2
-
-
 class Format(StrEnum):
     """How findings are written."""
 
@@ -46,101 +44,118 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def lint(
-    context: typer.Context,
-    specs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SPEC..]",
-            help="Specifications and mappings: files, or names of shipped ones. None: those of the domain.",
-        ),
-    ] = None,
-    domain: DomainFile = None,
-    problem: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="A problem; what is claimed of problems is about all that are given."),
-    ] = None,
-    world: Annotated[str | None, typer.Option(metavar="NAME", help="Use the domain of this world.")] = None,
-    scene: Annotated[
-        list[str] | None, typer.Option("--scene", "--graph", metavar="FILE", help="A scene of the world, as a problem.")
-    ] = None,
-    goal: GoalFile = None,
-    task: TaskName = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Leave out findings with this code. May be repeated.")
-    ] = None,
-    lenient_types: LenientTypes = False,
-    no_search: Annotated[
-        bool, typer.Option("--no-search", help="Do not search plans of the problems; only prove what can be proved.")
-    ] = False,
-    gaps: Annotated[
-        bool,
-        typer.Option("--gaps", help="Also look for missing rules: safe plans of the problems that exploit a hole."),
-    ] = False,
-    example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PLAN", help="A plan that is in order, for --gaps. May be repeated."),
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="For the formulas, and for each problem; 0: none.")
-    ] = 20.0,
-    form: Annotated[Format, typer.Option("--format", help="How to write the findings.")] = Format.FULL,
-    color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-    no_project: NoProject = False,
-) -> None:
+class SpecificationOptions(
+    DomainFile, WorldName, GoalFile, TypeOptions, ColorOption, MemoryLimit, NoProject, Assignments
+):
+    """The options of ``lint``."""
+
+    specs: tuple[str, ...] = argument(
+        "[SPEC..]",
+        "Specifications and mappings: files, or names of shipped ones. Default: those of the domain.",
+        many=True,
+    )
+    problem: tuple[str, ...] = changed(
+        ProblemFile.problem,
+        many=True,
+        default=(),
+        help="Check claims about problems on this one. May be repeated.",
+    )
+    world: str | None = changed(WorldName.world, help="Use the domain of this world.")
+    scene: tuple[str, ...] = changed(
+        SceneFile.scene, many=True, default=(), help="Use this scene of the world as a problem. May be repeated."
+    )
+    ignore: tuple[str, ...] = text(
+        "--ignore",
+        metavar="CODE",
+        many=True,
+        help="Leave out findings with this code. May be repeated.",
+    )
+    no_search: bool = switch("--no-search", help="Prove what can be proved, and search no plans of the problems.")
+    gaps: bool = switch("--gaps", help="Look also for missing rules: safe plans of the problems that exploit a hole.")
+    example: tuple[str, ...] = text(
+        "--example", metavar="PLAN", many=True, help="Accept this plan as harmless, for --gaps. May be repeated."
+    )
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=20.0,
+        low=0,
+        help="Stop the search for the formulas, and for each problem, after SECONDS; 0: no limit.",
+    )
+    form: Format = choice(
+        "--format",
+        values=Format,
+        default=Format.FULL,
+        help="Write the findings in this format.",
+        key="format",
+        in_project=True,
+    )
+
+
+@command(SpecificationOptions)
+def lint(options: SpecificationOptions) -> int:
     """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.
 
-    Without a problem, what is said holds for every problem of the domain; with problems, also what holds for them.
-    Specifications that name different domains are looked at domain by domain.
+    Without a problem, findings hold for every problem of the domain; with problems, also for these.
+    Specifications that name different domains are checked domain by domain.
     Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
     wanted = Wanted(
-        specs=tuple(specs or ()),
-        domain=domain,
-        problems=tuple(problem or ()),
-        world=world,
-        scenes=tuple(scene or ()),
-        goal=goal,
-        task=task,
-        lenient_types=lenient_types,
+        specs=tuple(options.specs or ()),
+        domain=options.domain,
+        problems=tuple(options.problem or ()),
+        world=options.world,
+        scenes=tuple(options.scene or ()),
+        goal=options.goal,
+        task=options.task,
+        lenient_types=options.lenient_types,
     )
-    how, memory = form, memory_limit
-    if domain is None and world is None:  # either sets the project file aside
+    how, memory = options.form, options.memory_limit
+    if options.domain is None and options.world is None:  # either sets the project file aside
         now = configure(
-            context, Asked(("lint",), no_project, False), Settings(), form.value, memory_limit, tuple(Format)
+            options,
+            Asked(("lint",), options.no_project, False),
+            Settings(),
+            options.form.value,
+            options.memory_limit,
+            tuple(Format),
         )
         how, memory = Format(now.form), now.memory
         wanted = wanted._replace(project=now.settings.project)
     limit_memory(memory)
-    codes = frozenset([code.upper() for code in ignore or ()])
+    codes = frozenset([code.upper() for code in options.ignore or ()])
 
     def work() -> int:
         unknown = sorted([code for code in codes if _CODE.match(code) is None])
         if unknown:
             return complain(Diagnostic(SC.BAD_OPTION, f"--ignore takes codes from SC750 to SC759, not {unknown[0]!a}"))
-        if not math.isfinite(time_limit):
+        if not math.isfinite(options.time_limit):
             return complain(Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds"))
-        if example and not gaps:
+        if options.example and not options.gaps:
             return complain(Diagnostic(SC.BAD_OPTION, "--example is for --gaps", help="add --gaps"))
         from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
 
-        seconds = time_limit or None
-        options = LintOptions(wanted.lenient_types, seconds, not no_search)
+        seconds = options.time_limit or None
+        searching = LintOptions(wanted.lenient_types, seconds, not options.no_search)
 
         def one(asked: Wanted) -> int:
             gathered = gather(asked)
-            code = _lint(gathered, codes, options, how, color.value)
-            if not gaps or code == UNUSABLE:
+            code = _lint(gathered, codes, searching, how, options.color)
+            if not options.gaps or code == UNUSABLE:
                 return code
             of_world = asked.world or (asked.project is not None and asked.project.world)
             judge = Settings(world=of_world or None).question.judge
-            return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, judge, how, color.value)))
+            return combined_exit_code(
+                (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, how, options.color))
+            )
 
         return combined_exit_code([one(asked) for asked in by_domain(wanted)])
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)
+
+
+UNUSABLE = 2
 
 
 def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
@@ -165,7 +180,7 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
             return complain(missing)
         notes = gathered.notes
         if result.usable and not (result.rules or result.idle):
-            advice = "name specifications; `safecheck domains list` says which domains have some"
+            advice = "name specifications; `safecheck worlds list` says which domains have some"
             notes = (
                 *notes,
                 Diagnostic(SC.BAD_OPTION, "there is nothing to look at: no rule, no constraint", help=advice),
