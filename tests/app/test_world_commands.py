@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli import commands, lint
+from plansafe.app.interfaces.cli import lint, repair_report
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
@@ -174,7 +174,7 @@ def test_mistakes_are_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(mistaken)
-    for module in (process, lint, commands):
+    for module in (process, lint, repair_report):
         monkeypatch.setattr(module, "limit_memory", lambda _: None)
     with pytest.raises(SystemExit) as stop:
         app(list(arguments), prog_name="safecheck")
