@@ -207,7 +207,7 @@ def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "standard input is closed" in done.stdout
-    for command in (["domains"], ["hazards", "safel"], ["lint", "nothing.safe"]):
+    for command in (["worlds"], ["hazards", "safel"], ["lint", "nothing.safe"]):
         shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
         done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, done.stderr.splitlines()[0]) == (
@@ -255,7 +255,7 @@ def test_an_unknown_step_keeps_its_place(home: Path) -> None:
 
 
 def test_domains_are_listed_shown_and_exported(home: Path) -> None:
-    code, text = run("domains", cwd=home)
+    code, text = run("worlds", cwd=home)
     assert code == 0
     assert "virtualhome" in text
     assert "household" in text
