@@ -169,17 +169,17 @@ def test_a_setting_and_its_old_flag_do_the_same(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    setting = said(capsys, "--show-config", "--set", "limits.findings=7", "--set", "full_state=true")
-    flag = said(capsys, "--show-config", "--max-findings", "7", "--full-state")
+    setting = said(capsys, "--show-config", "--set", "limits.instances=7", "--set", "full_state=true")
+    flag = said(capsys, "--show-config", "--max-instances", "7", "--full-state")
     assert setting[0] == flag[0] == 0
-    assert "limits.findings   7                             --set limits.findings" in setting[1]
+    assert "limits.instances  7                             --set limits.instances" in setting[1]
     assert "full_state        true                          --set full_state" in setting[1]
-    assert flag[1] == setting[1].replace("--set limits.findings", "--max-findings").replace(
+    assert flag[1] == setting[1].replace("--set limits.instances", "--max-instances").replace(
         "--set full_state", "--full-state"
     )
     assert setting[2] == ""
     assert flag[2].count("warning: ") == 2
-    assert "warning: --max-findings is now --set limits.findings=VALUE" in flag[2]
+    assert "warning: --max-instances is now --set limits.instances=VALUE" in flag[2]
 
 
 def test_an_attribute_cannot_hide_a_method_of_all_options() -> None:

@@ -71,7 +71,7 @@ def test_help_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "help", "repair") == said(capsys, "repair", "--help")
     assert said(capsys, "help", "bench", "scenario", "check") == said(capsys, "bench", "scenario", "check", "-h")
     assert said(capsys, "help", "stats") == said(capsys, "runs", "stats", "--help")
-    assert "\nlimits.findings  (default: 100)\n" in said(capsys, "help", "settings")[1]
+    assert "\nlimits.instances  (default: 5000000)\n" in said(capsys, "help", "settings")[1]
     code, _, err = said(capsys, "help", "repare")
     assert code == 2
     assert "did you mean `safecheck repair`?" in err

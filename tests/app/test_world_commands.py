@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli import commands, lint
+from plansafe.app.interfaces.cli import lint, repair_report
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
@@ -174,7 +174,7 @@ def test_mistakes_are_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(mistaken)
-    for module in (process, lint, commands):
+    for module in (process, lint, repair_report):
         monkeypatch.setattr(module, "limit_memory", lambda _: None)
     with pytest.raises(SystemExit) as stop:
         app(list(arguments), prog_name="safecheck")
@@ -207,7 +207,7 @@ def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "standard input is closed" in done.stdout
-    for command in (["domains"], ["hazards", "safel"], ["lint", "nothing.safe"]):
+    for command in (["worlds"], ["hazards", "safel"], ["lint", "nothing.safe"]):
         shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
         done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, done.stderr.splitlines()[0]) == (
@@ -255,7 +255,7 @@ def test_an_unknown_step_keeps_its_place(home: Path) -> None:
 
 
 def test_domains_are_listed_shown_and_exported(home: Path) -> None:
-    code, text = run("domains", cwd=home)
+    code, text = run("worlds", cwd=home)
     assert code == 0
     assert "virtualhome" in text
     assert "household" in text

@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 
 from plansafe.app.options.option import Option, Options, RequestField, argument, choice, integer, number, switch, text
-from plansafe.app.system.process import MEMORY_MIB
 from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
+MEMORY_MIB = 8192
+"""The memory of a command, where the user sets no limit."""
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
 BLAMES = ("introduced", "worsened", "pre-existing")
 _TEXT = 32 * 1024 * 1024

@@ -14,8 +14,6 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-MEMORY_MIB = 8192
-"""The memory of a run, where nobody says otherwise."""
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF))
 _OFF = ("", "0", "false")
 REPORT = """

@@ -72,8 +72,8 @@ def with_flags(
     """
     if not (ignored or selected or kinds or harmless):
         return settings
-    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415
-    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415 - where there are some
+    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415 - where there are some
+    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415 - the same
 
     try:
         ignore, select = read_choices("--ignore", ignored), read_choices("--select", selected)
