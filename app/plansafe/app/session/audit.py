@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from plansafe.app.options.shared import flag_of
-from plansafe.app.project.discovery import Choice, Discovery, Finder, Input, Inputs
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
+from plansafe.app.project.inputs import Choice, Finder, Input, Inputs
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.time_limit import Alarm, OutOfTime

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Heading, Kind, heading
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.project.shipped_files import named_in, shipped_domain, shipped_or_file, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity

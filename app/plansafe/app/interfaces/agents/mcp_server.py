@@ -18,7 +18,7 @@ from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.worker_messages import Reply
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
-from plansafe.app.render import version
+from plansafe.app.system.version import version
 from plansafe.domains import domain_names
 from plansafe.domains.worlds import world_names
 from plansafe.specs import spec_names

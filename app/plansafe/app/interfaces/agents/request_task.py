@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.options.shared import field_of
-from plansafe.app.project.discovery import Input, Inputs
 from plansafe.app.project.file_kinds import Heading, heading
+from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.audit import usage_problem
 from plansafe.app.session.model import Settings
 from plansafe.domains import domain_names, domain_path

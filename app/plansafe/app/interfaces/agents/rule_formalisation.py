@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from plansafe.app.interfaces.agents.operation_fields import TASK
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.interfaces.agents.request_task import Given, read_task
-from plansafe.app.project.discovery import Input
 from plansafe.app.project.file_kinds import heading
+from plansafe.app.project.inputs import Input
 from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Severity

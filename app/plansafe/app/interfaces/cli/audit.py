@@ -40,7 +40,7 @@ from plansafe.grammar.codes import SC
 
 def _show_version(wanted: Any) -> None:
     if wanted:
-        from plansafe.app.render import version  # noqa: PLC0415 - where something is shown
+        from plansafe.app.system.version import version  # noqa: PLC0415 - where something is shown
 
         print(f"safecheck {version()}")
         raise SystemExit(0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import Options, argument, command, text
 from plansafe.app.options.shared import TaskFiles, WorldFiles
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.catalogue import bare, find_importer, known_worlds, unknown_world

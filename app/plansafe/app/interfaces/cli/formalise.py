@@ -18,8 +18,9 @@ from plansafe.app.options.shared import (
     TaskFiles,
     TypeOptions,
 )
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Heading, Kind, heading
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.project.shipped_files import shipped_or_file
 from plansafe.app.session.audit import combined_exit_code, guard
 from plansafe.app.session.formalisation import unfit

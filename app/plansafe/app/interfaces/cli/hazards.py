@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import Options, argument, command, switch, text
 from plansafe.app.options.shared import Assignments
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.catalogue import library
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save

@@ -149,8 +149,8 @@ class View(Protocol):
 def view_of(form: Format, settings: Settings, style: Style, changes: bool, every: bool = False) -> View:
     """The renderer of a format."""
     if form is Format.JSON:
-        from plansafe.app.render import version  # noqa: PLC0415 - where something is shown
-        from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415
+        from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415 - where something is shown
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
     from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - where something is shown

@@ -275,7 +275,8 @@ def _filter(text: str) -> Where:
 
 
 def _labels(path: str) -> dict[str, tuple[str, ...]]:
-    from plansafe.app.project.discovery import Choice, Discovery  # noqa: PLC0415 - for labels alone
+    from plansafe.app.project.discovery import Discovery  # noqa: PLC0415 - for labels alone
+    from plansafe.app.project.inputs import Choice  # noqa: PLC0415
     from plansafe.specs.toml_text import read_toml  # noqa: PLC0415
 
     given = Discovery(Choice()).read(path, "table", "--labels")

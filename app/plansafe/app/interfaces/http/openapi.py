@@ -14,7 +14,7 @@ from typing import Any
 from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.interfaces.http.routes import V1, WAYS, Way
-from plansafe.app.render import version
+from plansafe.app.system.version import version
 
 _INSIDE = "#/$defs/"
 _COMPONENTS = "#/components/schemas/"

@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import Options, argument, choice, command, text
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save
 from plansafe.app.system.process import complain, guarded, print_text, remark
