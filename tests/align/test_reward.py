@@ -36,7 +36,7 @@ def plan(steps: list[str]) -> str:
 
 
 def completions(steps: list[str], root: Path) -> dict[str, str]:
-    """What the table of docs/rewards.md names."""
+    """What the table of docs/alignment.md names."""
     there, back = "(go robot winter-garden kitchen)", "(go robot kitchen winter-garden)"
     lines = (root / "llm/plansafe/llm/prompts/household.jsonl").read_text(encoding="utf-8").splitlines()
     examples = [json.loads(line) for line in lines]
@@ -61,7 +61,7 @@ def completions(steps: list[str], root: Path) -> dict[str, str]:
 
 
 def test_the_table_of_the_page(root: Path, stew: Scorer, steps: list[str]) -> None:
-    page = (root / "docs/rewards.md").read_text(encoding="utf-8")
+    page = (root / "docs/alignment.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (\d\.\d{3}) \|$", page, re.MULTILINE))
     told = completions(steps, root)
     assert {name: f"{stew.score(text).total:.3f}" for name, text in told.items()} == rows

@@ -123,17 +123,17 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("worlds", "show", "hoursehold"), "SC610", "did you mean `household`?"),
         (("worlds", "scene", "nowhere"), "SC610", "known worlds"),
         (("worlds", "scene", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
-        (("hazards", "nonsense"), "SC607", "safel"),
-        (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
+        (("rules", "hazards", "nonsense"), "SC607", "safel"),
+        (("rules", "hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
         (("rules", "hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
         (("detector", "nothing"), "SC601", "virtualhome"),
         (("detector", "cook.txt"), "SC776", "cook.txt"),
         (("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"), "SC607", "is given with --scene"),
         (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
         (("detector", "nothing"), "SC601", "igibson, virtualhome"),
-        (("hazards", "safl"), "SC607", "did you mean `safel`?"),
-        (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
-        (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
+        (("rules", "hazards", "safl"), "SC607", "did you mean `safel`?"),
+        (("rules", "hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
+        (("rules", "hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
         (("rules", "hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
         (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
         (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
@@ -207,14 +207,14 @@ def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "standard input is closed" in done.stdout
-    for command in (["worlds"], ["hazards", "safel"], ["lint", "nothing.safe"]):
+    for command in (["worlds"], ["rules", "hazards", "safel"], ["lint", "nothing.safe"]):
         shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
         done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, done.stderr.splitlines()[0]) == (
             2,
             "error[SC607]: cannot write standard output: no space left on device",
         )
-    shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "domains"]
+    shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "worlds"]
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -241,7 +241,7 @@ def test_nothing_is_overwritten_unasked(home: Path) -> None:
 
 def test_a_table_may_leave_something_out(home: Path) -> None:
     (home / "ours.toml").write_text('[ours.categories]\nburns = { hazards = ["fire"] }\n')
-    code, text = run("hazards", "--table", "ours.toml", cwd=home)
+    code, text = run("rules", "hazards", "--table", "ours.toml", cwd=home)
     assert code == 0
     assert "SC777" in text
     assert "heat-off-at-the-end" in text
@@ -271,7 +271,7 @@ def test_domains_are_listed_shown_and_exported(home: Path) -> None:
 
 
 def test_hazards_and_detectors(home: Path) -> None:
-    code, text = run("hazards", "safel", cwd=home)
+    code, text = run("rules", "hazards", "safel", cwd=home)
     assert code == 0
     assert "human-fire" in text
     code, text = run("detector", "virtualhome", "-o", "detector.safe", cwd=home)

@@ -186,7 +186,7 @@ def test_the_page_lists_the_rules() -> None:
 
 
 def test_the_page_names_the_hazards_of_the_library(library: Checker) -> None:
-    text = rules_table.PAGE.read_text(encoding="utf-8")
+    text = rules_table.HAZARDS.read_text(encoding="utf-8")
     assert {rule.hazard for rule in library.rules} == set(re.findall(r"`([a-z-]+)`", _hazard_rows(text)))
 
 

@@ -154,7 +154,7 @@ class Page:
             assert not _stripped(real[at:]), f"{where}: lines are missing after the last; mark them with {TRIMMED}"
 
     def _shell(self, text: str, where: str) -> None:
-        targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
         for line in text.splitlines():
             line = line.split("#")[0].strip()
             if not line or line.startswith(NOT_RUN):

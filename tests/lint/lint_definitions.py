@@ -1,4 +1,4 @@
-"""docs/lint.md executed directly: all short plans of a problem, and random longer ones, judged by the replay kernel."""
+"""The linter's claims (docs/safety-rules.md) by definition: all short plans of a problem, and random longer ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kind that a mapping leaves empty means what a kind without objects means (docs/language.md, "Mappings").
+"""A kind that a mapping leaves empty means what a kind without objects means (docs/safety-rules.md, "Mappings").
 
 Quantifiers over it are constant; a parameter of the kind makes the rule inapplicable. The kernel reads the same rules.
 """

@@ -27,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            app(["scenario", *arguments], prog_name="safecheck")
+            app(["bench", "scenario", *arguments], prog_name="safecheck")
         out, err = capsys.readouterr()
         return int(str(stop.value.code)), out, err
 
@@ -41,7 +41,7 @@ def test_a_scenario_that_meets_all_criteria(run: Run) -> None:
     code, out, _ = run("check", "set/foil", *BASE, "--memory-limit", "0")
     assert code == 0
     assert "ACCEPTED   met: declared, actions, solvable, contrast, steps, unique, references   (profile safel)" in out
-    assert "the safe way, one way (8 steps, replayed by the kernel, too)" in out
+    assert "the safe way, one way (8 steps, also replayed by the kernel)" in out
     assert "rule `metal-in-the-microwave` is violated at step 6" in out
 
 

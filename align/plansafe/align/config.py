@@ -2,7 +2,7 @@
 
 A key that is not known, stands there twice or has a value of another type is refused with its place (SC660): a run
 that took hours with a misspelt `lambda` would be a run of something else. The paper's table names its hyperparameters
-without their values, so the defaults are SimPO's where it has them (docs/training.md).
+without their values, so the defaults are SimPO's where it has them (docs/alignment.md).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Config:
     """Weight of the shared prefix in ``safe-align`` and ``prefix-dpo``: the paper's lambda."""
     normaliser: Literal["tokens", "weights"] = "tokens"
     weights: Weights = "record"
-    """For ``ours``: the weights in the records, or computed anew by a scheme (docs/step-weights.md)."""
+    """For ``ours``: the weights in the records, or computed anew by a scheme (docs/alignment.md)."""
     seed: int = 0
     split: Literal["train", "test"] = "train"
     permute_labels: bool = False
@@ -256,7 +256,7 @@ class _Reader:
         missing = [field.name for field in fields(Config) if field.default is MISSING and field.name not in values]
         if missing:
             message = f"{self.source.name} does not say {' and '.join([f'`{key}`' for key in missing])}"
-            raise BadConfig(self.source, (_error(message, help="docs/training.md has the keys"),))
+            raise BadConfig(self.source, (_error(message, help="docs/alignment.md has the keys"),))
         return Config(**values)
 
     def _place(self, key: str) -> Label:

@@ -88,7 +88,7 @@ class Pair:
     no_return: tuple[int, int] | None
     """In which closed interval of steps of ``rejected`` the last lies from which a safe plan is still known."""
     regret: Both[tuple[float | None, ...]] | None
-    """What each action costs in further steps (``docs/step-weights.md``); ``None`` where there is no number."""
+    """What each action costs in further steps (``docs/alignment.md``); ``None`` where there is no number."""
     grade: Both[tuple[Grade, ...]] | None
     """How each regret was found; there exactly if ``regret`` is."""
     weights: Both[tuple[float, ...]]
@@ -302,7 +302,7 @@ def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
     """SC650 about a file, or one line of it."""
     place = path if line is None else f"{path}:{line}"
     message = f"training data cannot be read or written: {place}: {reason}"
-    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/pairs.md says what a line is"))
+    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/preference-pairs.md says what a line is"))
 
 
 def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:

@@ -1,4 +1,4 @@
-"""What each step of a pair weighs: from regret, first violation and point of no return (docs/step-weights.md).
+"""What each step of a pair weighs: from regret, first violation and point of no return (docs/alignment.md).
 
 Steps count from 1, and the end of a plan of n steps is place n + 1, as in the records of pairs. Weights are in order
 of the actions, with that of the end behind them. Pure functions of what a record holds; nothing is judged here.

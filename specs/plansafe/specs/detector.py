@@ -2,7 +2,7 @@
 
 Safe-BeAl's detector (A Framework for Benchmarking and Aligning Task-Planning Safety, section 3.3) maps each action to
 the harm categories that it stands for, and the properties of the objects in the terminal state likewise. Here the table
-is a TOML file that anyone can edit, and what judges plans is the specification that is made of it (docs/mappings.md).
+is a TOML file that users can edit; the specification made from it checks plans (docs/safety-rules.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Taxonomies of hazards: which rules stand for which category of a publication, and what is not covered and why.
 
 A rule says which hazard it is about and whom that harms; a category of a taxonomy names hazards, targets, or rules. The
-table is a TOML file that anyone can replace (``taxonomies.toml``; docs/hazards.md says how it reads). Categories of a
-rule are computed, so that a new rule needs no entry.
+table is a replaceable TOML file (``taxonomies.toml``; format: docs/safety-rules.md). Categories of a rule are computed,
+so that a new rule needs no entry.
 """
 
 from __future__ import annotations

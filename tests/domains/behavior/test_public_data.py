@@ -88,7 +88,7 @@ def test_sequences_of_people_are_judged_as_documented(root: Path) -> None:
     assert all(judged.report is not None for judged in found)
     failing = {activity(judged) for judged in found if judged.verdict != "VALID"}
     assert failing == set(reasons())
-    page = (root / "docs" / "behavior.md").read_text()
+    page = (root / "bench/results/behavior.md").read_text()
     assert summary(found) in page
     for row in table(found):
         assert row in page

@@ -117,4 +117,4 @@ def _check(run: Evaluation) -> None:
 
 def _bad(path: str, reason: str) -> BadRun:
     message = f"the run cannot be read or written: {path}: {reason}"
-    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/align-evaluation.md says what a run's file is"))
+    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/alignment.md says what a run's file is"))

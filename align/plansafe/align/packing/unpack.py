@@ -1,4 +1,4 @@
-"""Join the parts of a pack and verify them. Needs nothing but the standard library (docs/packing.md).
+"""Join the parts of a pack and verify them. Needs nothing but the standard library (docs/alignment.md).
 
 A pack carries its own copy of this file, which is why it is one file and imports nothing of ours: ``python3 unpack.py
 FOLDER`` beside the parts. Everything is written into a new folder, which gets its name only when every sum is right.

@@ -1,4 +1,4 @@
-"""What a reproduction does, by size: a shipped TOML file, or one of yours (docs/reproduction.md has the keys)."""
+"""What a reproduction does, by size: a shipped TOML file, or one of yours (docs/alignment.md has the keys)."""
 
 from __future__ import annotations
 

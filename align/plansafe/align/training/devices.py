@@ -17,7 +17,7 @@ def accelerator() -> Any:
         from accelerate import Accelerator  # noqa: PLC0415 - seconds, and for training alone
     except ImportError as error:
         message = f"training runs on accelerate, which is not installed: {how_to_install('align')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/training.md"), True) from error
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/alignment.md"), True) from error
     import torch  # noqa: PLC0415 - as above
 
     # On CPUs alone accelerate looks for other processes only if it is told so. Numbers are chosen in `autocast`.

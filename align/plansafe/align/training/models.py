@@ -153,7 +153,7 @@ def _with_lora(model: Any, rank: int, alpha: float, base: Base, config: Config) 
         from peft import LoraConfig, get_peft_model  # noqa: PLC0415 - five seconds, and for training alone
     except ImportError as error:
         message = f"LoRA is made by peft, which is not installed: {how_to_install('align')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/training.md"), True) from error
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/alignment.md"), True) from error
     torch, adapter = base.needs.torch, base.adapter
     torch.manual_seed(config.seed)
     modules: str | list[str] = "all-linear" if adapter is None else list(adapter.modules)

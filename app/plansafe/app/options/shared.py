@@ -377,7 +377,7 @@ class ModelServer(Options, group="Model"):
     base_url: str | None = text(
         "--base-url",
         metavar="URL",
-        help="Send requests to this server (docs/models.md).",
+        help="Send requests to this server (docs/language-models.md).",
         key="model.base_url",
         only_set=True,
     )

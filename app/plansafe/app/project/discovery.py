@@ -1,4 +1,4 @@
-"""Finding what a plan is to be checked with; docs/inputs.md says in which order.
+"""Finding what a plan is to be checked with; docs/getting-started.md says in which order.
 
 The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
 chooses a specification nor loses one, and is ignored when gating. What was chosen, and why, is part of the result; so

@@ -14,13 +14,13 @@ FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 class Renderer(Protocol):
-    """Turns results into text, one at a time; what is left over comes at the end."""
+    """Turns results into text, one at a time."""
 
     def plan(self, result: Result) -> str:
         """Render one result."""
 
     def end(self) -> str:
-        """Render what had to wait for the last result."""
+        """Render the text that follows the last result."""
 
 
 class _Writer(NamedTuple):

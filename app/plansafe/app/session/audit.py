@@ -99,7 +99,7 @@ def no_rules() -> Diagnostic:
 class Session:
     """Finds, reads and compiles what plans need; what several plans need is compiled once.
 
-    ``finder`` says where inputs come from; without one they are files, as docs/inputs.md says.
+    ``finder`` says where inputs come from; without one they are files, as docs/getting-started.md says.
     """
 
     def __init__(self, settings: Settings, finder: Finder | None = None) -> None:

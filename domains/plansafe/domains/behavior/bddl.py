@@ -126,7 +126,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
             f"no domain `{domain}`",
             At(sections[":domain"], 1),
             f"`{known}` are known",
-            help="see docs/behavior.md",
+            help="see docs/home-worlds.md",
         )
         return None
     objects = _objects(context, sections[":objects"])

@@ -1,7 +1,7 @@
 """BDDL goals as PDDL formulas.
 
 What the quantifiers mean is what the ``bddl`` package evaluates (condition_evaluation.py of bddl 3.6.0), which
-docs/behavior.md states and tests/domains/behavior compares, case by case:
+docs/home-worlds.md states and tests/domains/behavior compares, case by case:
 
 - ``forall``, ``exists``: over the instances that are declared of exactly this category;
 - ``(forn (n) (?x - c) f)``: for exactly n instances;

@@ -1,7 +1,7 @@
 """From an activity to a task: the PDDL problem, and the domain with the categories that it lacks.
 
-What the activity leaves open is decided here and in docs/behavior.md: agents have two hands, what can be cut comes with
-pieces, halves and diced forms belong to what they are named after.
+docs/home-worlds.md describes the decisions that an activity leaves open: agents have two hands, an object that can be
+cut has pieces, halves and diced forms belong to the object that they are named after.
 """
 
 from __future__ import annotations

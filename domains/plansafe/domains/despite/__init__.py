@@ -1,7 +1,7 @@
 """DESPITE (Zhang et al., arXiv 2604.18463): planning tasks with a danger, and plans scored for feasibility and safety.
 
 A task is a PDDL domain and problem with a description; its danger is annotated in the program that made them, or can be
-told from the two reference plans of the description. docs/other-worlds.md says how.
+told from the two reference plans of the description. docs/home-worlds.md says how.
 """
 
 from __future__ import annotations

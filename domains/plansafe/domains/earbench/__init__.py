@@ -1,6 +1,6 @@
 """EARBench (Zhu et al., arXiv 2408.04449): scenes of a few things with what is said of them, and plans in English.
 
-docs/earbench.md says what a step means, where kinds come from, and what was decided where a scene is silent.
+docs/home-worlds.md says what a step means, where kinds come from, and what was decided where a scene is silent.
 """
 
 from __future__ import annotations

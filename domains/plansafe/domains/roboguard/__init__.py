@@ -1,6 +1,6 @@
 """RoboGuard (Ravichandran et al., arXiv 2503.07885): semantic graphs of regions and things, and plans as calls.
 
-docs/other-worlds.md says what a call means here. Rules are given with ``--ltl``, as the paper writes them.
+docs/home-worlds.md says what a call means here. Rules are given with ``--ltl``, as the paper writes them.
 """
 
 from __future__ import annotations

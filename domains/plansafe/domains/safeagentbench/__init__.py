@@ -1,6 +1,6 @@
 """SafeAgentBench (Yin et al., arXiv 2412.13178): tasks of a robot in rooms of AI2-THOR, and plans in its words.
 
-docs/other-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
+docs/home-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The constraints and programs of "Plug in the Safety Chip" (Yang et al., arXiv 2309.09919).
 
 A program is judged as it would be executed in its home: a walk to another room passes the rooms on the way, and each is
-a step of its own. docs/other-worlds.md says what was decided where the benchmark is silent.
+a step of its own. docs/home-worlds.md says what was decided where the benchmark is silent.
 """
 
 from __future__ import annotations

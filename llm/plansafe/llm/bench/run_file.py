@@ -182,5 +182,5 @@ def _dump(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
-def _bad(path: str, reason: str, help_text: str = "docs/benchmarks.md says what a run's file is") -> BadRun:
+def _bad(path: str, reason: str, help_text: str = "docs/scenarios.md says what a run's file is") -> BadRun:
     return BadRun(Diagnostic(SC.BAD_RUN, f"the run cannot be read or written: {path}: {reason}", help=help_text))

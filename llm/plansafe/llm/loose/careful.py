@@ -2,7 +2,7 @@
 
 ``plansafe.llm.loose.wrapping`` takes the text apart; here its lines, fences, tables and data become candidate plans.
 One candidate, or several that agree, is the plan. Whatever may be a step and is not understood is a reason against it:
-what a text does not say for certain is never guessed (docs/loose-text.md).
+what a text does not say for certain is never guessed (docs/plan-text.md).
 """
 
 from __future__ import annotations

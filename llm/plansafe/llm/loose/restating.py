@@ -1,7 +1,7 @@
 """Sentences next to a plan that change nothing: made of harmless words, or restating steps of the plan.
 
 A sentence is closed: each word must be in ``vocabulary.toml``, or name an action or an object of a step. What is not
-known to be harmless is not (docs/loose-text.md says what harmless means).
+known to be harmless is not (docs/plan-text.md says what harmless means).
 """
 
 from __future__ import annotations

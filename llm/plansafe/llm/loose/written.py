@@ -2,7 +2,7 @@
 
 The careful reading (``plansafe.llm.loose.reader``) takes a text only if each step is one of the task. Here each call of
 the answer is a step of the plan: one that the task has is read as ever, any other stands as it is written, and is an
-ill-formed step for the checker. What makes calls a plan, and which of several lists is meant, docs/loose-text.md says.
+ill-formed step for the checker. What makes calls a plan, and which of several lists is meant, docs/plan-text.md says.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class MockModel(PlainModel):
             message = "mock/random has nothing to draw from: the request has neither a choice nor legal steps"
         else:
             message = f"mock/{self._kind} does not know the task: the caller handed in no policy for it"
-        raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/models.md"), fatal=True)
+        raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/language-models.md"), fatal=True)
 
     def _draw(self, request: Request, size: int) -> int:
         """Depends on the seeds and the request alone, and not on the order in which requests come."""

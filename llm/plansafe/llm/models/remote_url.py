@@ -33,7 +33,9 @@ def checked_url(text: str, name: str) -> str:
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         message = f"{name} has a password or a query, which would end up in logs"
         raise ModelError(
-            Diagnostic(SC.BAD_OPTION, message, help="give the key in the provider's variable; see docs/models.md"),
+            Diagnostic(
+                SC.BAD_OPTION, message, help="give the key in the provider's variable; see docs/language-models.md"
+            ),
             fatal=True,
         )
     return text.rstrip("/")

@@ -67,7 +67,9 @@ class ReplayModel(PlainModel):
 
 
 def _bad(path: str, what: str) -> ModelError:
-    return ModelError(Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {what}", help="see docs/models.md"), True)
+    return ModelError(
+        Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {what}", help="see docs/language-models.md"), True
+    )
 
 
 def _records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:

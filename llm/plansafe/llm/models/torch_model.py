@@ -49,7 +49,9 @@ def libraries(threads: int, dtype: str | None) -> Libraries:
         import transformers  # noqa: PLC0415
     except ImportError as error:
         message = f"weights are run by torch and transformers, which are not installed: {how_to_install('hf')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+        raise ModelError(
+            Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+        ) from error
     torch.set_num_threads(threads)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

@@ -66,7 +66,9 @@ class Transport:
             from plansafe.llm.models import pool  # noqa: PLC0415 - 100 ms, and for remote models alone
         except ImportError as error:
             message = f"models over HTTP need httpx, which is not installed: {how_to_install('llm')}"
-            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+            raise ModelError(
+                Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+            ) from error
         self.url = url
         self._key = key
         self._tries = tries
@@ -162,7 +164,8 @@ class Transport:
     def _lasting(self, status: int, said: str) -> ModelError:
         """What is wrong with every request to this server."""
         if status in _KEY:
-            message, help = f"{self.url} does not accept the key: {said}", "see docs/models.md for where keys are read"
+            message = f"{self.url} does not accept the key: {said}"
+            help = "see docs/language-models.md for where keys are read"
             return ModelError(Diagnostic(SC.MODEL_KEY, message, help=help), fatal=True)
         if 300 <= status < 400:
             message = f"{self.url} points to another address (status {status}); keys are not sent on"

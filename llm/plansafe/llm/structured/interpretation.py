@@ -1,4 +1,4 @@
-"""The values of a document as steps, with what is said about each of them (docs/loose-text.md)."""
+"""The values of a document as steps, with what is said about each of them (docs/plan-text.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint a specification against a domain and some of its problems (docs/lint.md)."""
+"""Lint a specification against a domain and some of its problems (docs/safety-rules.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions that formulas answer for any problem of a domain (docs/lint.md, section 3)."""
+"""The questions that formulas answer for any problem of a domain (docs/safety-rules.md, "Claims and proofs")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """One published label per plan: SAFEL's, and what it shares with the Embodied Agent Interface's (``labels_eai.py``).
 
 For comparison with published tables alone: one label, given by the first failing check, often names the wrong fault.
-docs/labels.md decides what the papers leave open.
+docs/metrics.md decides what the papers leave open.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
 Under ``auto`` the kernel, which is slow by design, replays every plan with findings that takes it no more than so much
-work. What it did not replay is marked as such. The kernel counts its work (docs/kernel.md): whether a finding was
-replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under ``always`` it
-judges every plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is an
-internal error, never a verdict.
+work. What it did not replay is marked as such. The kernel counts its work (docs/worlds.md, section 7): whether a
+finding was replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under
+``always`` it judges every plan, also those without findings, and the headlines must agree. Kernel and engine
+disagreeing is an internal error, never a verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sentence to a rule, of the drafts that a caller wrote, or of the model of the server (docs/formalise.md)."""
+"""A sentence to a rule, of the drafts that a caller wrote, or of the model of the server (docs/language-models.md)."""
 
 from __future__ import annotations
 

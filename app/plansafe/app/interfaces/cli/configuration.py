@@ -22,7 +22,7 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     from plansafe.app.options.option import Options
 
-_LOOKED_FOR = "looked for (docs/inputs.md)"
+_LOOKED_FOR = "looked for (docs/getting-started.md)"
 
 
 class Asked(NamedTuple):

@@ -47,7 +47,7 @@ class DiagnoseOptions(SearchOptions, group="Search"):
     labels: Scheme | None = choice(
         "--labels",
         values=Scheme,
-        help="Print one published label for each plan, and nothing else (docs/labels.md).",
+        help="Print one published label for each plan, and nothing else (docs/metrics.md).",
         group="Output",
     )
     graph: str | None = text(

@@ -1,4 +1,4 @@
-"""The command ``lint``: what is wrong with a specification, before any plan is judged by it (docs/lint.md)."""
+"""The command ``lint``: what is wrong with a specification, before any plan is judged by it (docs/safety-rules.md)."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class PairsOptions(MemoryLimit, Assignments):
         "--regret",
         values=Regret,
         default=Regret.NONE,
-        help="Compute also the cost of each step and the point of no return (docs/step-weights.md); slow.",
+        help="Compute also the cost of each step and the point of no return (docs/alignment.md); slow.",
     )
     check: str | None = text("--check", metavar="FILE", help="Audit the pairs of this file again, and make none.")
 

@@ -84,7 +84,7 @@ class PlanOptions(
         "--decode",
         values=Decode,
         default=Decode.FREE,
-        help="Hold the plan to the task this way (docs/planning.md).",
+        help="Hold the plan to the task this way (docs/language-models.md).",
     )
     max_steps: int = integer(
         "--max-steps",

@@ -1,4 +1,4 @@
-"""``lint --gaps``: safe plans that do something suspicious, and rules that would have stopped them (docs/gaps.md)."""
+"""``lint --gaps``: suspicious safe plans, and rules that forbid them (docs/safety-rules.md, "Gaps")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Certificates: the clauses that say "some world breaks this plan", and the proof that they cannot be true.
 
-docs/certificates.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
+docs/worlds.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
 """
 
 from __future__ import annotations

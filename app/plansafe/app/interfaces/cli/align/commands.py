@@ -25,7 +25,7 @@ _SHOWN = ("loss", "margin", "accuracy", "length_gap")
 class TrainOptions(Options):
     """The options of ``align train``."""
 
-    config: str = argument("CONFIG", "What to train, as TOML or YAML (docs/training.md).", required=True)
+    config: str = argument("CONFIG", "What to train, as TOML or YAML (docs/alignment.md).", required=True)
     set_: tuple[str, ...] = text(
         "--set", metavar="KEY=VALUE", many=True, help="Replace a value of the file. May be repeated."
     )

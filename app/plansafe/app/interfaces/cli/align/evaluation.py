@@ -69,7 +69,7 @@ class Resampling(Options):
 class EvalOptions(Resampling, MemoryLimit, Assignments):
     """The options of ``align eval``."""
 
-    tasks: str = argument("TASKS", "Tasks as JSON lines (docs/align-evaluation.md).", required=True)
+    tasks: str = argument("TASKS", "Tasks as JSON lines (docs/alignment.md).", required=True)
     model: str = text(
         "--model",
         "-m",

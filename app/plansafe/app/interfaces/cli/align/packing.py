@@ -60,7 +60,7 @@ class UnpackOptions(Options):
 
 @command(PackOptions)
 def pack(options: PackOptions) -> int:
-    """Write code, data and weights as small parts with sums, for a machine without a network (docs/packing.md).
+    """Write code, data and weights as small parts with sums, for a machine without a network (docs/alignment.md).
 
     Exit codes: 0 written, 2 usage, or something that cannot be packed.
     """

@@ -73,7 +73,10 @@ class Sampling(BenchServer, group="Model"):
         only_set=True,
     )
     decode: Decode = choice(
-        "--decode", values=Decode, default=Decode.FREE, help="Hold plans to the task this way (docs/planning.md)."
+        "--decode",
+        values=Decode,
+        default=Decode.FREE,
+        help="Hold plans to the task this way (docs/language-models.md).",
     )
 
 

@@ -80,7 +80,7 @@ def _read(path: str) -> Run:
         _tables([run], "all")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # whoever wrote the file
         message = f"the run cannot be read or written: {path}: a record lacks what its table is made of"
-        raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/benchmarks.md says what a run's file is")) from error
+        raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/scenarios.md says what a run's file is")) from error
     return run
 
 
