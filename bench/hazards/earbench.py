@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from bench.hazards.safeagentbench import counts, share, table
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.earbench import WORLD
 from plansafe.domains.world import Request

@@ -20,7 +20,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene

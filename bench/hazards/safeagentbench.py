@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 from bench.hazards.unseen import HALVES, Seen, estimate, halves
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request

@@ -22,7 +22,8 @@ async def conversation() -> dict[str, Any]:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     command = StdioServerParameters(
-        command=sys.executable, args=["-c", "from plansafe.app.main import main; raise SystemExit(main())", "mcp"]
+        command=sys.executable,
+        args=["-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve", "mcp"],
     )
     out: dict[str, Any] = {}
     async with Client(stdio_client(command)) as client:

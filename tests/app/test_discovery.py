@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.project.discovery import Choice, Discovery, Input, Inputs
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
+from plansafe.app.project.inputs import Choice, Input, Inputs
 from plansafe.app.project.project_file import find_project
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source

@@ -325,7 +325,7 @@ def test_scenarios(name: str, tmp_path: Path) -> None:
     folder = SCENARIO_CASES[name].write(tmp_path)
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]
     for verb in ("check", "fix"):
-        code, out = command("scenario", verb, str(folder), *flags)
+        code, out = command("bench", "scenario", verb, str(folder), *flags)
         if code == 2:
             assert out == ""
         else:
@@ -337,7 +337,7 @@ def test_a_scenario_that_is_written_and_hostile_names(files: None) -> None:
     Path("scene").mkdir()
     Path("scene/problem.pddl").write_text(FILES["names.pddl"].replace("kitchen hall", "kithcen hall"), "utf-8")
     for verb, flags in (("check", []), ("fix", ["--output", "new"])):
-        _, out = command("scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
+        _, out = command("bench", "scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
         (found,) = json_lines(out, f"scenario-{verb}-1")
     assert found["written"] == "new"
 

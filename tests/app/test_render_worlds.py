@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.render import renderer
 from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome, scenes, where
 from plansafe.app.session.model import Result, Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from in_process import safecheck
-from plansafe.app.interfaces.cli import commands, lint
+from plansafe.app.interfaces.cli import lint, repair_report
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
@@ -125,12 +125,12 @@ def test_a_folder_of_scripts(home: Path) -> None:
                 "SC607",
                 "leave one out",
             ),
-            (("domains", "show", "hoursehold"), "SC610", "did you mean `household`?"),
-            (("domains", "export", "nowhere"), "SC610", "known worlds"),
-            (("domains", "export", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
-            (("hazards", "nonsense"), "SC607", "safel"),
-            (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
-            (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
+            (("worlds", "show", "hoursehold"), "SC610", "did you mean `household`?"),
+            (("worlds", "scene", "nowhere"), "SC610", "known worlds"),
+            (("worlds", "scene", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
+            (("rules", "hazards", "nonsense"), "SC607", "safel"),
+            (("rules", "hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
+            (("rules", "hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
             (("detector", "nothing"), "SC601", "virtualhome"),
             (("detector", "cook.txt"), "SC776", "cook.txt"),
             (
@@ -140,10 +140,10 @@ def test_a_folder_of_scripts(home: Path) -> None:
             ),
             (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
             (("detector", "nothing"), "SC601", "igibson, virtualhome"),
-            (("hazards", "safl"), "SC607", "did you mean `safel`?"),
-            (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
-            (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
-            (("hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
+            (("rules", "hazards", "safl"), "SC607", "did you mean `safel`?"),
+            (("rules", "hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
+            (("rules", "hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
+            (("rules", "hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
             (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip --test"),
             (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
             (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
@@ -179,10 +179,10 @@ def test_a_folder_of_scripts(home: Path) -> None:
                 "SC010",
                 "remove --goal",
             ),
-            (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
-            (("domains", "export", "igibson"), "SC603", "--scene FILE"),
-            (("domains", "export", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
-            (("domains", "export", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+            (("worlds", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
+            (("worlds", "scene", "igibson"), "SC603", "--scene FILE"),
+            (("worlds", "scene", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
+            (("worlds", "scene", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
             (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
             (("lint", "hom"), "SC601", "did you mean `home`?"),
             (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
@@ -204,7 +204,7 @@ def test_mistakes_are_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(mistaken)
-    for module in (process, lint, commands):
+    for module in (process, lint, repair_report):
         monkeypatch.setattr(module, "limit_memory", lambda _: None)
     with pytest.raises(SystemExit) as stop:
         app(list(arguments), prog_name="safecheck")
@@ -238,14 +238,14 @@ def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "standard input is closed" in done.stdout
-    for command in (["domains"], ["hazards", "safel"], ["lint", "nothing.safe"]):
+    for command in (["worlds"], ["rules", "hazards", "safel"], ["lint", "nothing.safe"]):
         shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
         done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, done.stderr.splitlines()[0]) == (
             2,
             "error[SC607]: cannot write standard output: no space left on device",
         )
-    shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "domains"]
+    shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "worlds"]
     done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -261,7 +261,7 @@ def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
 
 def test_nothing_is_overwritten_unasked(home: Path) -> None:
     (home / "domain.pddl").write_text("mine")
-    export = ("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json")
+    export = ("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json")
     code, text = run(*export, cwd=home)
     assert (code, (home / "domain.pddl").read_text()) == (2, "mine")
     assert "it is there already" in text
@@ -272,7 +272,7 @@ def test_nothing_is_overwritten_unasked(home: Path) -> None:
 
 def test_a_table_may_leave_something_out(home: Path) -> None:
     (home / "ours.toml").write_text('[ours.categories]\nburns = { hazards = ["fire"] }\n')
-    code, text = run("hazards", "--table", "ours.toml", cwd=home)
+    code, text = run("rules", "hazards", "--table", "ours.toml", cwd=home)
     assert code == 0
     assert "SC777" in text
     assert "heat-off-at-the-end" in text
@@ -286,15 +286,15 @@ def test_an_unknown_step_keeps_its_place(home: Path) -> None:
 
 
 def test_domains_are_listed_shown_and_exported(home: Path) -> None:
-    code, text = run("domains", cwd=home)
+    code, text = run("worlds", cwd=home)
     assert code == 0
     assert "virtualhome" in text
     assert "household" in text
-    code, text = run("domains", "show", "virtualhome", cwd=home)
+    code, text = run("worlds", "show", "virtualhome", cwd=home)
     assert code == 0
     assert "(grab ?c ?x)" in text
     assert "rules         " in text
-    code, text = run("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json", "-o", "made", cwd=home)
+    code, text = run("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json", "-o", "made", cwd=home)
     assert code == 0, text
     assert {path.name for path in (home / "made").iterdir()} == {"domain.pddl", "problem.pddl", "cook.plan"}
     code, _ = run("made/cook.plan", "--no-default-spec", cwd=home)
@@ -302,7 +302,7 @@ def test_domains_are_listed_shown_and_exported(home: Path) -> None:
 
 
 def test_hazards_and_detectors(home: Path) -> None:
-    code, text = run("hazards", "safel", cwd=home)
+    code, text = run("rules", "hazards", "safel", cwd=home)
     assert code == 0
     assert "human-fire" in text
     code, text = run("detector", "virtualhome", "-o", "detector.safe", cwd=home)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from fuzz_corpus import PARTS, ROOT, Case
 from jsonschema import Draft202012Validator
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import Style

@@ -10,7 +10,8 @@ import pytest
 from test_lint_findings import DOMAIN, PROBLEM
 
 from plansafe.app.interfaces.cli.commandline import app
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source

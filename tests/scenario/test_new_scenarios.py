@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commands import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.domains import domain_path
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -237,7 +237,7 @@ def recorded(tmp_path: Path) -> str:
 def test_the_command_from_a_recording(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, heard = tmp_path / "made", tmp_path / "heard.jsonl"
     flags = ("--type", "human-slip", "--kind", "situational", "--rounds", "1", "--role", "postman: wet porches")
-    call = ("scenario", "new", "--model", f"replay/{recorded}", "--output", str(out), *flags)
+    call = ("bench", "scenario", "new", "--model", f"replay/{recorded}", "--output", str(out), *flags)
     assert run(*call, "--count", "2", "--transcript", str(heard)) == 0
     said = capsys.readouterr().out
     assert "1 of 2 accepted; refused: 1 at form" in said
@@ -261,6 +261,6 @@ def test_the_command_from_a_recording(recorded: str, tmp_path: Path, capsys: pyt
 )
 def test_usage(flags: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("--model", "mock/empty", "--output", str(tmp_path / "x"))
-    assert run("scenario", "new", *given, *flags) == 2
+    assert run("bench", "scenario", "new", *given, *flags) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "x").exists()

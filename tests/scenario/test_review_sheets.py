@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commands import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.reading import load_scenarios
@@ -131,14 +131,14 @@ def run(*arguments: str) -> int:
 @pytest.mark.slow
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
-    assert run("scenario", "sheet", "--split", "test", "--output", str(a)) == 0
+    assert run("bench", "scenario", "sheet", "--split", "test", "--output", str(a)) == 0
     assert a.read_text(encoding="utf-8") == sheet(load_scenarios("test"))
     b.write_text(a.read_text(encoding="utf-8").replace("sensible", "sound"), encoding="utf-8")
-    assert run("scenario", "agreement", str(a), str(b)) == 2
+    assert run("bench", "scenario", "agreement", str(a), str(b)) == 2
     assert "SC779" in capsys.readouterr().err
-    assert run("scenario", "agreement", str(a), str(a)) == 0
+    assert run("bench", "scenario", "agreement", str(a), str(a)) == 0
     assert "accepted  0" in capsys.readouterr().out
-    assert run("scenario", "agreement", str(a), str(tmp_path / "none.csv")) == 2
-    assert run("scenario", "sheet", str(tmp_path / "none")) == 2
-    assert run("scenario", "sheet", "--format", "markdown", "--split", "dev") == 0
+    assert run("bench", "scenario", "agreement", str(a), str(tmp_path / "none.csv")) == 2
+    assert run("bench", "scenario", "sheet", str(tmp_path / "none")) == 2
+    assert run("bench", "scenario", "sheet", "--format", "markdown", "--split", "dev") == 0
     assert "towel-on-the-hob" in capsys.readouterr().out

@@ -31,7 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            app(["scenario", *arguments], prog_name="safecheck")
+            app(["bench", "scenario", *arguments], prog_name="safecheck")
         out, err = capsys.readouterr()
         return int(str(stop.value.code)), out, err
 

@@ -107,12 +107,12 @@ def test_predictions_made_elsewhere_have_the_same_tables(run: Run) -> None:
     for record in records:
         del record["id"], record["cost"]
     Path("elsewhere.jsonl").write_text("".join([json.dumps(record) + "\n" for record in records]))
-    code, scored, err = run("score", "elsewhere.jsonl", "-o", "report.md")
+    code, scored, err = run("bench", "score", "elsewhere.jsonl", "-o", "report.md")
     assert (code, err) == (0, "")
     figures = [line for line in scored.splitlines() if line.startswith("  ")]
     assert figures == [line for line in out.splitlines() if line.startswith("  ")]
     assert {"report.md", "report.html"} <= files()
-    assert [line for line in run("score", "run.jsonl")[1].splitlines() if line.startswith("  ")] == figures
+    assert [line for line in run("bench", "score", "run.jsonl")[1].splitlines() if line.startswith("  ")] == figures
 
 
 def test_plans_under_two_prompts_with_confidences(run: Run) -> None:
@@ -129,7 +129,7 @@ def test_plans_under_two_prompts_with_confidences(run: Run) -> None:
     assert [one["id"] for one in samples[1:]] == [one["id"] for one in records[1:]]
     assert samples[1]["messages"][0][0] == "system"
     assert {one["sample"] for one in records[1:]} == {0, 1}
-    assert run("score", "run.judged.jsonl")[0] == 0
+    assert run("bench", "score", "run.judged.jsonl")[0] == 0
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_two_runs_are_compared(run: Run) -> None:
 def test_what_models_call_themselves_does_no_harm(run: Run) -> None:
     lines = [prediction_line(Prediction("wet-hands-at-the-blender", Module.PLAN, NASTY, "f", model=NASTY))]
     Path("p.jsonl").write_text("\n".join(lines) + "\n")
-    code, out, _ = run("score", "p.jsonl", "-o", "report.md")
+    code, out, _ = run("bench", "score", "p.jsonl", "-o", "report.md")
     assert code == 0
     assert "\x1b" not in out
     page = read("report.html")
@@ -186,7 +186,7 @@ def test_what_models_call_themselves_does_no_harm(run: Run) -> None:
             (("bench", "safel", "-m", "mock/empty", "--limit", "1", "--refusal", "likelihood"), "SC637"),
             (("bench", "safeplan", "-m", "mock/empty", "--confidence", "--decode", "guided"), "SC607"),
             (("bench", "safeplan", "-m", "replay/none.jsonl"), "SC601"),
-            (("score", "nowhere.jsonl"), "SC642"),
+            (("bench", "score", "nowhere.jsonl"), "SC642"),
             (("bench", "compare", "nowhere.jsonl", "nowhere.jsonl"), "SC642"),
         ],
     ),
@@ -218,7 +218,7 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
 )
 def test_broken_files_are_refused_whole(text: str, wanted: str, run: Run) -> None:
     Path("p.jsonl").write_text(text)
-    code, out, err = run("score", "p.jsonl", "-o", "report.md")
+    code, out, err = run("bench", "score", "p.jsonl", "-o", "report.md")
     assert (code, out) == (2, "")
     assert "error[SC642]" in err
     assert wanted in err
@@ -257,7 +257,7 @@ def test_drawn_households(run: Run) -> None:
     code, out, _ = run("bench", "safeplan", "-m", "mock/reference", "--drawn", "1", "--limit", "2", "-o", "run.jsonl")
     assert code == 0
     assert "SafeR, all      100.0 %" in out
-    assert run("score", "run.jsonl")[0] == 0
+    assert run("bench", "score", "run.jsonl")[0] == 0
 
 
 def test_steps_are_chosen_one_by_one(run: Run) -> None:

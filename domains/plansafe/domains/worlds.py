@@ -57,7 +57,7 @@ def world(name: str) -> Benchmark:
             return found.read_scene(request)
         flags = ", ".join([f"--{role}" for role in idle])
         message = f"the home world {found.name} does not use {flags}"
-        advice = f"remove it; `safecheck domains show {found.name}` lists the files that are read"
+        advice = f"remove it; `safecheck worlds show {found.name}` lists the files that are read"
         return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:

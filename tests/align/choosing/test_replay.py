@@ -42,7 +42,7 @@ def test_made_pairs_are_what_they_say(pairs: list[Pair], tmp_path: Path, safeche
     assert [found.pair for found in replayed(pairs)] == pairs
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
-    code, out, _ = safecheck("pairs", "--check", str(path))
+    code, out, _ = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (0, f"{path}: 12 pairs of 1 tasks, each is what it says\n")
 
 
@@ -79,7 +79,7 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         assert pair.id in caught.value.diagnostic.message
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), [pair, replace(changes["`rejected` breaks"], id="changed")])
-    code, out, err = safecheck("pairs", "--check", str(path))
+    code, out, err = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (2, "")
     assert "error[SC651]: the pair changed is not what it says: `rejected` breaks" in err
 
@@ -104,7 +104,20 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     monkeypatch.setattr("plansafe.align.choosing.regretting.SECONDS", 60.0)  # a busy machine changes nothing
     place = tmp_path / "pairs"
     code, out, err = safecheck(
-        *("pairs", "-o", str(place), "--count", "16", "--source", "drawn", "--rooms", "1", "--time-limit", "600"),
+        *(
+            "align",
+            "pairs",
+            "-o",
+            str(place),
+            "--count",
+            "16",
+            "--source",
+            "drawn",
+            "--rooms",
+            "1",
+            "--time-limit",
+            "600",
+        ),
         *("--regret", "estimate"),
     )
     assert (code, err) == (0, "")
@@ -112,7 +125,7 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     assert json.loads((place / "report.json").read_text(encoding="utf-8"))["statistics"]["pairs"] >= 8
     assert "candidates; left out:" in out
     for split in ("train", "test"):
-        assert safecheck("pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
+        assert safecheck("align", "pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
         found = list(read_pairs(str(place / f"{split}.jsonl")))
         assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in found)
         assert any(pair.no_return is not None for pair in found)
@@ -137,7 +150,7 @@ def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.M
         (["-o", new, "--source", "virtualhome"], "VirtualHome needs the public data sets"),
         (["-o", new, "--source", "scenarios", "--time-limit", "1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
     ):
-        code, out, err = safecheck("pairs", *arguments)
+        code, out, err = safecheck("align", "pairs", *arguments)
         assert (code, out) == (2, ""), arguments
         assert said in err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine"]

@@ -102,5 +102,5 @@ def _first(report: Report) -> str:
 
 def _bad(pair: Pair, wrong: str, help_text: str | None = None) -> DoesNotReplay:
     message = f"the pair {pair.id} does not match its record: {wrong}"
-    advice = help_text or "make the file anew with `safecheck pairs`; docs/preference-pairs.md says what a line is"
+    advice = help_text or "make the file again with `safecheck align pairs`; docs/preference-pairs.md defines the lines"
     return DoesNotReplay(Diagnostic(SC.PAIR_DOES_NOT_REPLAY, message, help=advice))

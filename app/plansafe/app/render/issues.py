@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.app.render.folding import visible_findings
-from plansafe.app.session.fingerprints import Fingerprints, clean, place_of, relative
+from plansafe.app.session.fingerprints import Fingerprints, place_of, relative
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import brief
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
@@ -83,8 +83,3 @@ def _place(name: str, span: Span | None, result: Result) -> tuple[str | None, in
     if span is None or source is None:
         return path, 1, 1, 1, 1
     return path, *source.position(span.start), *source.position(max(span.end, span.start))
-
-
-def path_of(name: str) -> str:
-    """The path of a plan from the current folder, or what standard input is called."""
-    return clean(name) if name.startswith("<") else relative(name)[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source

@@ -101,8 +101,8 @@ class JsonLint:
 
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
         """Render it."""
-        from plansafe.app.render import version  # noqa: PLC0415 - for this format alone
-        from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415
+        from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415 - for this format alone
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
         def fault(fault_entry: Fault) -> dict[str, Any]:
             return {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.render import version
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.session.model import Settings
 from plansafe.app.system.terminal_text import Style, brief, pad, visible, width
+from plansafe.app.system.version import version
 from plansafe.llm.loop.model import By, Part, Planned, Refusal, Round
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report

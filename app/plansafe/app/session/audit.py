@@ -13,8 +13,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from plansafe.app.project.discovery import Choice, Discovery, Finder, Input, Inputs
+from plansafe.app.options.shared import flag_of
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
+from plansafe.app.project.inputs import Choice, Finder, Input, Inputs
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.time_limit import Alarm, OutOfTime
@@ -417,24 +419,30 @@ def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
     return Diagnostic(SC.NOT_A_PLAN, f"{name} is a {what}, not a plan", help=f"safecheck PLAN {flag} {name}")
 
 
-def usage_problem(settings: Settings) -> Diagnostic | None:
-    """Say what is wrong with settings that no type can express; ``None`` if nothing is."""
-    if _NUMBER.match(settings.tolerance) is None:
-        return Diagnostic(SC.BAD_OPTION, f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
-    if settings.world is None and (settings.scene or settings.goal or settings.task):
-        advice = "name the world that the file belongs to, such as --world virtualhome"
-        return Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need --world", help=advice)
-    if settings.accept_remarks and not settings.loose:
-        advice = "plan files have no remarks; leave it out"
-        return Diagnostic(SC.BAD_OPTION, "--accept-remarks needs --from text", help=advice)
-    if settings.world is not None and settings.loose:
-        return Diagnostic(
-            SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"
-        )
-    if settings.certificate and (settings.ignore or settings.select or settings.classes):
-        advice = "write it in the profile of a home, which verify-certificate takes as well: --home FILE"
-        message = "--certificate goes with none of --ignore, --select, --kind and --assume-harmless"
+def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) -> Diagnostic | None:
+    """Say what is wrong with settings that no type can express; ``None`` if nothing is.
+
+    ``spelling`` is the name of an option in the interface of the user.
+    """
+
+    def wrong(message: str, advice: str | None = None) -> Diagnostic:
         return Diagnostic(SC.BAD_OPTION, message, help=advice)
+
+    if _NUMBER.match(settings.tolerance) is None:
+        return wrong(f"{spelling('tolerance')} takes a number such as 0.001, not {settings.tolerance!a}")
+    world, loose = spelling("world"), f"{spelling('reading')} text"
+    if settings.world is None and (settings.scene or settings.goal or settings.task):
+        files = f"{spelling('scene')}, {spelling('goal')} and {spelling('task')}"
+        return wrong(f"{files} need {world}", f"name the world that the file belongs to, such as {world} virtualhome")
+    if settings.accept_remarks and not settings.loose:
+        return wrong(f"{spelling('accept_remarks')} needs {loose}", "plan files have no remarks; leave it out")
+    if settings.world is not None and settings.loose:
+        return wrong(f"{world} says how plans are written; {loose} says otherwise", "leave one out")
+    if settings.certificate and (settings.ignore or settings.select or settings.classes):
+        choices = [spelling(name) for name in ("ignore_rules", "select_rules", "kinds", "assume_harmless")]
+        message = f"{spelling('certificate')} goes with none of {', '.join(choices[:-1])} and {choices[-1]}"
+        home = f"{spelling('home')} FILE"
+        return wrong(message, f"write it in the profile of a home, which --verify-certificate takes as well: {home}")
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
-        return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
+        return wrong(f"{spelling('time_limit')} takes a number of seconds")
     return None

@@ -10,8 +10,8 @@ import os
 import time
 from typing import NamedTuple
 
-from plansafe.app.project.discovery import Input
 from plansafe.app.project.file_kinds import heading
+from plansafe.app.project.inputs import Input
 from plansafe.app.session.audit import Session
 from plansafe.app.session.goal_text import NOTHING
 from plansafe.app.session.model import Prepared, Result, Settings

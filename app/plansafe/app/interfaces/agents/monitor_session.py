@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
+from plansafe.app.interfaces.agents.bug_log import quiet
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import OPEN, WITHIN
-from plansafe.app.interfaces.agents.operations import quiet
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import Given, read_task
 from plansafe.app.render.json import diagnostic_object, json_line

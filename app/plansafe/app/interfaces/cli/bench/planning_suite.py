@@ -74,7 +74,7 @@ def tabled(paths: Sequence[str], split: str, output: str | None) -> int:
 def _read(path: str) -> Run:
     run = Run(*read_run(path))
     if run.header.get("suite") != "planning":
-        help_text = "`safecheck score` reads runs of the papers' tests"
+        help_text = "`safecheck bench score` reads runs of the papers' tests"
         raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is no run of the drawn tasks", help=help_text))
     try:
         _tables([run], "all")
