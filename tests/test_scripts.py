@@ -79,7 +79,7 @@ SCRIPTS = {
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
     "bench/hazards/unclassified.py": Run("--limit 1", data=("eai-virtualhome", "safeagentbench")),
     "bench/hazards/study.py": Run("--limit 2 --output {out}/hazards.json", data=("eai-virtualhome",)),
-    "bench/house.py": Run("--svg {out}/house.svg"),
+    "bench/import_graph.py": Run("--svg {out}/import-graph.svg"),
     "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),
     "bench/kills.py": Run("{out}/k --count 8 --kills 2 --jobs 1", data=("eai-virtualhome",), codes=(0, 3)),
     "bench/many_scripts.py": Run("{out}/m --count 4", data=("eai-virtualhome",)),

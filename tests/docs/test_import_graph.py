@@ -1,16 +1,16 @@
-"""The plan of the house is what the imports are, and every package is named in its folder's README."""
+"""The picture of the imports is current, and every package is named in its folder's README."""
 
 from __future__ import annotations
 
 import pytest
-from bench.house import FOLDERS, modules, svg, upward
+from bench.import_graph import FOLDERS, modules, svg, upward
 from doc_blocks import ROOT
 
 
 def test_the_picture_is_what_the_imports_are_and_none_points_upwards() -> None:
     files = modules(ROOT)
-    drawn = (ROOT / "docs/house.svg").read_text(encoding="utf-8")
-    assert drawn == svg(files), "draw it anew: python -m bench.house --svg docs/house.svg"
+    drawn = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")
+    assert drawn == svg(files), "draw it again: python -m bench.import_graph --svg docs/import-graph.svg"
     assert not upward(files)
 
 

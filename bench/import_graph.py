@@ -1,6 +1,6 @@
 """The house in figures and as a picture: what lies where, who imports whom, how branched functions are.
 
-usage: python -m bench.house [--svg FILE] [ROOT]
+usage: python -m bench.import_graph [--svg FILE] [ROOT]
 
 Prints for the shipped code: statements of the syntax tree by room, circles of files (annotations included), functions
 above a complexity of 15 and 25, imports that point upwards, and private names that are taken from elsewhere.
