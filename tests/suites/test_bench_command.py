@@ -60,7 +60,7 @@ def read(name: str) -> Page:
 
 
 def test_a_run_writes_its_files_and_is_resumed(run: Run) -> None:
-    asked = ("bench", "safel", "-m", "mock/reference", "--limit", "2", "--seed", "3", "-o", "run.jsonl")
+    asked = ("bench", "safel", "-m", "mock/reference", "--limit", "2", "--set", "seed=3", "-o", "run.jsonl")
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert files() == REPORTS
@@ -86,7 +86,11 @@ def test_another_run_is_not_written_over(run: Run) -> None:
     asked = ("bench", "safel", "--limit", "1", "--test", "refusal", "-o", "run.jsonl")
     assert run(*asked, "-m", "mock/empty")[0] == 0
     before = {name: Path(name).read_bytes() for name in files()}
-    for more in (("-m", "mock/random"), ("-m", "mock/empty", "--preset", "paper"), ("-m", "mock/empty", "--seed", "4")):
+    for more in (
+        ("-m", "mock/random"),
+        ("-m", "mock/empty", "--preset", "paper"),
+        ("-m", "mock/empty", "--set", "seed=4"),
+    ):
         code, _, err = run(*asked, *more)
         assert code == 2
         assert "SC643" in err

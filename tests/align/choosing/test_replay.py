@@ -115,8 +115,8 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
             "drawn",
             "--rooms",
             "1",
-            "--time-limit",
-            "600",
+            "--set",
+            "limits.time=600",
         ),
         *("--regret", "estimate"),
     )
@@ -148,7 +148,7 @@ def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.M
         (["--check", str(tmp_path / "mine" / "file"), "-o", new], "--check makes no folder"),
         (["-o", new, "--run", str(tmp_path / "mine" / "file")], f"error[{SC.BAD_RUN}]"),
         (["-o", new, "--source", "virtualhome"], "VirtualHome needs the public data sets"),
-        (["-o", new, "--source", "scenarios", "--time-limit", "1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
+        (["-o", new, "--source", "scenarios", "--set", "limits.time=1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
     ):
         code, out, err = safecheck("align", "pairs", *arguments)
         assert (code, out) == (2, ""), arguments
