@@ -51,10 +51,14 @@ def serving(*flags: str, **environment: str) -> Iterator[str]:
     given = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST", "SAFECHECK"))}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**given, **environment})
     assert process.stderr is not None
-    said = process.stderr.readline()
-    found = re.search(r"http://\S+", said)
-    assert found is not None, said + process.stderr.read()
     printed: list[str] = []
+    found = None
+    for line in process.stderr:  # warnings may come first
+        printed.append(line)
+        found = re.search(r"http://\S+", line)
+        if found is not None:
+            break
+    assert found is not None, "".join(printed)
     reader = threading.Thread(target=lambda: printed.extend(process.stderr or ()), daemon=True)
     reader.start()
     try:

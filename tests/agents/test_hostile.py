@@ -16,14 +16,14 @@ from fuzz_service import attacked
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving("--client-limit", "1.5", "--body-limit", "24", "--time-limit", "20") as url:
+    with serving("--set", "serve.client_limit=1.5", "--set", "serve.body_limit=24", "--time-limit", "20") as url:
         yield url
 
 
 @pytest.fixture
 def patient_address() -> Iterator[str]:
     """A service that closes no idle connection, however slow this machine is."""
-    with serving("--client-limit", "600", "--body-limit", "24", "--time-limit", "20") as url:
+    with serving("--set", "serve.client_limit=600", "--set", "serve.body_limit=24", "--time-limit", "20") as url:
         yield url
 
 
@@ -112,7 +112,7 @@ def test_a_client_that_does_not_read_is_sent_away(address: str) -> None:
 def test_bodies_of_many_megabytes() -> None:
     """With the usual time to send them: what is too large is answered before it is there, and heard out."""
     with (
-        serving("--body-limit", "24", "--time-limit", "20") as url,
+        serving("--set", "serve.body_limit=24", "--time-limit", "20") as url,
         httpx.Client(base_url=url, timeout=120) as client,
     ):
         long = SAFE + "\n" + "; a remark\n" * 1_800_000

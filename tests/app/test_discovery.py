@@ -197,7 +197,7 @@ def test_missing_files(folder: Path) -> None:
     assert found.diagnostics[1].help == "did you mean `domain`?"
     assert found.diagnostics[0].help == "check the path: relative paths start at the current folder"
     absent = find("plan", Choice("kitchen-of-nobody", "problem")).diagnostics
-    assert any("safecheck domains list" in (d.help or "") for d in absent)
+    assert any("safecheck worlds" in (d.help or "") for d in absent)
     assert codes(find("plan", Choice(".", "domain")))[0] == "SC001"
 
 

@@ -23,7 +23,6 @@ RUN = (
     "docs/metrics.md",
     "docs/getting-started.md",
     "verifier/plansafe/verifier/kernel/README.md",
-    "docs/agents.md",
     "docs/service.md",
     "docs/repair.md",
     "docs/diagnose.md",
@@ -40,7 +39,7 @@ RUN = (
     "docs/architecture.md",
 )
 SLOW = (
-    "docs/agents.md",
+    "docs/service.md",
     "docs/alignment.md",
     "docs/architecture.md",
     "docs/home-worlds.md",

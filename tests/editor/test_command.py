@@ -30,6 +30,6 @@ def test_who_starts_it_in_a_terminal_is_told_what_it_waits_for(
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: person)
     monkeypatch.setattr("sys.stdin", terminal)
-    for_a_program("an editor", "docs/editor.md")
+    for_a_program("an editor", "docs/service.md#editors")
     caught = capsys.readouterr()
     assert (caught.out, caught.err.startswith(said), bool(caught.err)) == ("", True, person)

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers, and runs ``safecheck formalise`` in this process."""
+"""Lets the tests of this folder import their helpers, and runs ``safecheck rules formalise`` in this process."""
 
 from __future__ import annotations
 

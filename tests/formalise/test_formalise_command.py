@@ -1,4 +1,4 @@
-"""``safecheck formalise`` in this process, with recorded answers: reports, files, exit codes, hostile answers."""
+"""``safecheck rules formalise`` in this process, with recorded answers: reports, files, exit codes, hostile answers."""
 
 from __future__ import annotations
 

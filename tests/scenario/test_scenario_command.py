@@ -1,4 +1,4 @@
-"""``safecheck scenario check`` and ``fix`` in this process: files, formats, exit codes, answers to mistakes."""
+"""``safecheck bench scenario check`` and ``fix`` in this process: files, formats, exit codes, answers to mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``safecheck bench`` and ``safecheck score`` in this process: files, resuming, reports, mistakes of the user."""
+"""``safecheck bench`` and ``safecheck bench score`` in this process: files, resuming, reports, mistakes of the user."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         "its prompt differs from the prompt of the task": replace(pair, prompt="Plan:\n"),
         "`rejected` reaches the goal": replace(pair, goal=Both(True, False)),
         "`chosen` is not safe": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
-        "`rejected` breaks": replace(pair, rules=(*pair.rules, other)),
+        "`rejected` violates": replace(pair, rules=(*pair.rules, other)),
         "unknown form of origin": replace(pair, origin="elsewhere"),
         "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
         "`chosen` cannot be executed": _with_first_step(pair, "(fly robot)"),
@@ -78,10 +78,10 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         assert what in caught.value.diagnostic.message, what
         assert pair.id in caught.value.diagnostic.message
     path = tmp_path / "pairs.jsonl"
-    write_pairs(str(path), [pair, replace(changes["`rejected` breaks"], id="changed")])
+    write_pairs(str(path), [pair, replace(changes["`rejected` violates"], id="changed")])
     code, out, err = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (2, "")
-    assert "error[SC651]: the pair changed is not what it says: `rejected` breaks" in err
+    assert "error[SC651]: the pair changed is not what it says: `rejected` violates" in err
 
 
 def _with_first_step(pair: Pair, step: str) -> Pair:

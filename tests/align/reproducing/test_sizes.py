@@ -39,7 +39,7 @@ def test_a_model_can_be_named() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("rooms = 1", "room = 1", "`room` is not a key"),
+        ("rooms = 1", "room = 1", "`room` is not a known key"),
         ("rooms = 1", "rooms = 0", "`rooms` must be a whole number"),
         ("rooms = 1", "rooms = true", "`rooms` must be a whole number"),
         ('"wipe"', '"wype"', "not a family"),

@@ -467,7 +467,7 @@ def _unpacked(data: bytes) -> bytes | None:
 
 _CHECK_PATH = "check the path: relative paths start at the current folder"
 _WHERE = {
-    "domain": f"{_CHECK_PATH}; or name a shipped domain with --domain (safecheck domains list)",
+    "domain": f"{_CHECK_PATH}; or name a shipped domain with --domain (safecheck worlds)",
     "specification": f"{_CHECK_PATH}; or name a shipped specification with --spec",
 }
 """Help for a file that does not exist, by its role."""

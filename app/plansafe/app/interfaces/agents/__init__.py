@@ -1,1 +1,1 @@
-"""Doors for agents and robots: operations over texts, and MCP and HTTP on top of them (docs/agents.md, service.md)."""
+"""Doors for agents and robots: operations over texts, and MCP and HTTP on top of them (docs/service.md)."""

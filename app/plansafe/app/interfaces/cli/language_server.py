@@ -1,4 +1,4 @@
-"""The command ``server``: the language server over standard input and output (docs/editor.md)."""
+"""The command ``server``: the language server over standard input and output (docs/service.md#editors)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class LspOptions(MemoryLimit):
 def server(options: LspOptions) -> int:
     """Answer an editor: diagnostics while the user types, what each step changes, the nearest safe plan as a fix.
 
-    It speaks the Language Server Protocol over standard input and output, and is started by an editor (docs/editor.md).
-    Files are checked with what the other commands check them with: project files, then the files next to them.
+    It speaks the Language Server Protocol over standard input and output. Editors start it (docs/service.md#editors).
+    It finds the domain, the problem and the rules of a file as the other commands do.
 
     Exit codes: 0 the editor ended it, 2 a package is missing.
     """
@@ -44,7 +44,7 @@ def _serve() -> int:
     from plansafe.app.interfaces.editor.server import make_server  # noqa: PLC0415 - needs the optional package
     from plansafe.app.system.version import version  # noqa: PLC0415
 
-    for_a_program("an editor", "docs/editor.md")
+    for_a_program("an editor", "docs/service.md#editors")
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
     make_server(version()).start_io(sys.stdin.buffer, output)

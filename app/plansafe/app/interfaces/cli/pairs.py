@@ -129,7 +129,7 @@ def pairs(options: PairsOptions) -> int:
         options.count,
         sources,
         options.data,
-        options.source is not None,
+        bool(options.source),
         runs,
         wrong,
         options.rooms,

@@ -287,7 +287,7 @@ def mcp(options: McpOptions) -> int:
             from plansafe.app.interfaces.agents.mcp_server import run  # noqa: PLC0415 - of the extra `mcp`
         except ModuleNotFoundError as error:
             return complain(_missing(error, "mcp"))
-        for_a_program("an agent's client", "docs/agents.md")
+        for_a_program("an agent's client", "docs/service.md#agents")
         return run(
             Limits(options.time_limit, options.memory_limit, options.model),
             options.workers,
