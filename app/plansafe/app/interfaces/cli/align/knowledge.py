@@ -40,15 +40,15 @@ def knowledge(
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 
-        wrong = problem(output)
-        if wrong is not None:
-            return complain(wrong)
+        path_problem = problem(output)
+        if path_problem is not None:
+            return complain(path_problem)
         kinds: Counter[str] = Counter()
         sides: Counter[str] = Counter()
         progress = Progress(count)
 
-        def lines(chosen: Sequence[str], data: str | None) -> Iterator[SftLine]:
-            for question, line in made(chosen, count, seed, data):
+        def lines(selected_origins: Sequence[str], data: str | None) -> Iterator[SftLine]:
+            for question, line in made(selected_origins, count, seed, data):
                 kinds[question.asks.value] += 1
                 sides[line.split] += 1
                 progress.step()
@@ -56,25 +56,25 @@ def knowledge(
 
         data = data_folder()
         try:
-            chosen = origins(drawn, seed, data)
+            selected_origins = origins(drawn, seed, data)
         except OSError as error:
             raise BadOption(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}") from None
         try:
-            written = write_sft(output, lines(chosen, data))
+            written = write_sft(output, lines(selected_origins, data))
         except BadRecords as bad:
             return complain(bad.diagnostic)
         except BadOrigin as bad:
             raise BadOption(str(bad), bad.help) from None
         finally:
             progress.clear()
-        told = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])
-        print_text(f"{output}: {written:,} questions ({told}); {sides['train']:,} for training\n")
+        counts = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])
+        print_text(f"{output}: {written:,} questions ({counts}); {sides['train']:,} for training\n")
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
-def _usable(work: Callable[[], int]) -> int:
+def _run_reporting_errors(work: Callable[[], int]) -> int:
     try:
         return work()
     except (BadOption, NotWritten) as bad:

@@ -1,4 +1,4 @@
-"""The commands ``align pack`` and ``align unpack``: what a machine without a network needs, and what comes back."""
+"""The commands ``align pack`` and ``align unpack``: transfer files to and from a machine without a network."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def pack(
 
         if results and (data or weights or package or no_code):
             raise BadOption("--results packs what a run left, and nothing else", "pack the rest by a call of its own")
-        left: list[str] = []
+        skipped_files: list[str] = []
         if results:
-            manifest, left = pack_results(results, output, (part_size or RESULT_MIB) << 20)
+            manifest, skipped_files = pack_results(results, output, (part_size or RESULT_MIB) << 20)
         else:
             members = [] if no_code else contents.code()
             choices = ((package, contents.package), (data, contents.data), (weights, contents.weights))
@@ -64,10 +64,10 @@ def pack(
             if not members:
                 raise BadOption("there is nothing to pack", "name --data or --weights, or leave out --no-code")
             manifest = write(members, output, (part_size or PART_MIB) << 20)
-        print_text(manifest.describe(output) + (f"left behind: {len(left):,} files\n" if left else ""))
+        print_text(manifest.describe(output) + (f"not packed: {len(skipped_files):,} files\n" if skipped_files else ""))
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work, output)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work, output)))
 
 
 def unpack(
@@ -88,11 +88,11 @@ def unpack(
         print_text(join(folder, output, sum).describe(output))
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work, output)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work, output)))
 
 
-def _usable(work: Callable[[], int], output: str) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+def _run_reporting_errors(work: Callable[[], int], output: str) -> int:
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.align.packing.pack import NotPacked  # noqa: PLC0415 - not for --help
     from plansafe.align.packing.unpack import Refused  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The commands ``bench`` and ``score``: the papers' benchmarks, two runs compared, outputs made elsewhere."""
+"""The commands ``bench`` and ``score``: benchmarks of papers, comparison of two runs, scoring of other outputs."""
 
 from __future__ import annotations
 
@@ -237,11 +237,11 @@ def plan(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import Asked  # noqa: PLC0415 - the same
-        from plansafe.app.interfaces.cli.bench.planning_suite import planned  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice  # noqa: PLC0415 - the same
+        from plansafe.app.interfaces.cli.bench.planning_suite import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
         from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
 
-        chosen = Planning(
+        suite_settings = Planning(
             decode=decode,
             each=each,
             split=split,
@@ -254,9 +254,11 @@ def plan(
             resort=last_resort,
             seed=seed,
         )
-        return planned(chosen, Asked(model, base_url, None, threads, context, cache, not no_cache), limit, output)
+        return run_planning_suite(
+            suite_settings, ModelChoice(model, base_url, None, threads, context, cache, not no_cache), limit, output
+        )
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
 @app.command()
@@ -275,11 +277,11 @@ def tables(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.planning_suite import tabled  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.planning_suite import show_tables  # noqa: PLC0415 - loads the suite and the engine
 
-        return tabled(runs, split, output)
+        return show_tables(runs, split, output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
 @app.command()
@@ -303,11 +305,11 @@ def compare(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.predictions import compared  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.predictions import compare_files  # noqa: PLC0415 - loads the suites and the engine
 
-        return compared(first, second, _wanted(tasks, split, drawn, None, seed), output)
+        return compare_files(first, second, _task_selection(tasks, split, drawn, None, seed), output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
 def score(
@@ -330,23 +332,23 @@ def score(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.predictions import scored  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.predictions import score_file  # noqa: PLC0415 - loads the suites and the engine
 
-        return scored(predictions, _wanted(tasks, split, drawn, None, seed), output)
+        return score_file(predictions, _task_selection(tasks, split, drawn, None, seed), output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
 def _modules(names: list[str] | None) -> tuple[Module, ...]:
-    known = {module.value: module for module in MODULES[Suite.SAFEL]}
-    wrong = next((name for name in names or () if name not in known), None)
-    if wrong is not None:
-        help = near(wrong, list(known)) or f"there are: {', '.join(known)}"
-        raise typer.Exit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {wrong[:60]!a}", help=help)))
-    return tuple([module for name, module in known.items() if name in (names or ())])
+    modules_by_name = {module.value: module for module in MODULES[Suite.SAFEL]}
+    unknown_name = next((name for name in names or () if name not in modules_by_name), None)
+    if unknown_name is not None:
+        help = near(unknown_name, list(modules_by_name)) or f"there are: {', '.join(modules_by_name)}"
+        raise typer.Exit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {unknown_name[:60]!a}", help=help)))
+    return tuple([module for name, module in modules_by_name.items() if name in (names or ())])
 
 
-def _wanted(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
+def _task_selection(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
     from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415 - not for --help
 
     if folder is not None and drawn:
@@ -366,18 +368,18 @@ def _bench(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import Asked, bench  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark  # noqa: PLC0415 - loads the suites and the engine
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
-        wanted = _wanted(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
-        return bench(settings, wanted, Asked(*model), *output)
+        selection = _task_selection(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
+        return run_benchmark(settings, selection, ModelChoice(*model), *output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    raise typer.Exit(guarded(lambda: _run_reporting_errors(work)))
 
 
-def _usable(work: Callable[[], int]) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+def _run_reporting_errors(work: Callable[[], int]) -> int:
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
     from plansafe.llm.metrics.reading import BadPredictions  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415

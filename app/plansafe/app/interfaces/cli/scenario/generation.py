@@ -1,4 +1,4 @@
-"""``scenario new``: a language model speaks for several roles and writes scenarios; checks decide which are kept."""
+"""``scenario new``: a language model writes scenarios in several roles; checks decide which are accepted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
 
-_MOST = 1000
+_MAX_PROPOSALS = 1000
 
 
 class KindName(StrEnum):
@@ -47,7 +47,9 @@ def new(
     kind: Annotated[
         KindName | None, typer.Option(help="Default: every third is malicious, the others situational.")
     ] = None,
-    count: Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="How many proposals to ask for.")] = 1,
+    count: Annotated[
+        int, typer.Option(min=1, max=_MAX_PROPOSALS, metavar="N", help="How many proposals to ask for.")
+    ] = 1,
     rounds: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="How often each role speaks.")] = 2,
     role: Annotated[
         list[str] | None,
@@ -81,27 +83,27 @@ def new(
         if not math.isfinite(time_limit) or time_limit <= 0:
             raise BadOption("--time-limit takes a number of seconds above 0")
         if os.path.lexists(output) and not os.path.isdir(output):
-            raise BadOption(f"cannot write {output}: it is no folder")
+            raise BadOption(f"cannot write {output}: it is not a folder")
         if transcript in STANDARD_OUTPUT or model == f"replay/{transcript}":
             raise BadOption("--transcript takes a file of its own")
-        wrong = problem(transcript)
-        if wrong is not None:
-            return complain(wrong)
-        wishes = _wishes(base, role or [], rounds, novelty, max_tokens, temperature, seed, time_limit)
-        asked = _Asked(model, base_url, cache, not no_cache, seed or 0)
-        return _run(asked, _seeds(types or [], kind, count), wishes, output, transcript)
+        path_problem = problem(transcript)
+        if path_problem is not None:
+            return complain(path_problem)
+        options = _proposal_options(base, role or [], rounds, novelty, max_tokens, temperature, seed, time_limit)
+        choice = _ModelChoice(model, base_url, cache, not no_cache, seed or 0)
+        return _run(choice, _seeds(types or [], kind, count), options, output, transcript)
 
-    def usable() -> int:
+    def report_errors() -> int:
         try:
             return work()
         except BadOption as bad:
             return complain(bad.diagnostic)
 
-    raise typer.Exit(guarded(usable))
+    raise typer.Exit(guarded(report_errors))
 
 
-class _Asked(NamedTuple):
-    """Which model. ``cache``: where answers are kept, if they are (``keep``)."""
+class _ModelChoice(NamedTuple):
+    """The model to ask. ``cache`` is the file of the answer cache, which is used if ``keep`` is true."""
 
     name: str
     base_url: str | None
@@ -111,24 +113,26 @@ class _Asked(NamedTuple):
 
 
 def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
-    """What each proposal is about: the types in turn. Raises :class:`BadOption` for a type that there is not."""
+    """The topic of each proposal: the types in turn. Raises :class:`BadOption` for an unknown type."""
     from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
     from plansafe.specs.taxonomy import load  # noqa: PLC0415
 
-    known = {category.name: category for category in load()["safel"].categories}
+    categories = {category.name: category for category in load()["safel"].categories}
     for name in types:
-        if name not in known:
-            raise BadOption(f"SAFEL has no type {name!a}", near(name, tuple(known)) or f"types: {', '.join(known)}")
-    chosen = [known[name] for name in types] or list(known.values())
-    out = []
+        if name not in categories:
+            raise BadOption(
+                f"SAFEL has no type {name!a}", near(name, tuple(categories)) or f"types: {', '.join(categories)}"
+            )
+    selected = [categories[name] for name in types] or list(categories.values())
+    seeds = []
     for number in range(count):
-        said = kind.value if kind is not None else "malicious" if number % 3 == 2 else "situational"
-        out.append(Seed(chosen[number % len(chosen)], Kind(said), number // len(chosen)))
-    return out
+        seed_kind = kind.value if kind is not None else "malicious" if number % 3 == 2 else "situational"
+        seeds.append(Seed(selected[number % len(selected)], Kind(seed_kind), number // len(selected)))
+    return seeds
 
 
-def _wishes(
+def _proposal_options(
     base: str,
     roles: list[str],
     rounds: int,
@@ -138,7 +142,7 @@ def _wishes(
     seed: int | None,
     seconds: float,
 ) -> Wishes:
-    """How to talk and to check. Raises :class:`BadOption`."""
+    """The options of the dialogue and of the checks. Raises :class:`BadOption`."""
     from plansafe.domains import domain_names, domain_path  # noqa: PLC0415 - for this command alone
     from plansafe.grammar.source import Source  # noqa: PLC0415
     from plansafe.llm.acting.proposal import Wishes  # noqa: PLC0415
@@ -159,12 +163,14 @@ def _role(text: str) -> Role:
     if not colon and name.lower() in ROLES:
         return ROLES[name.lower()]
     if not name or not knows or len(text) > 500:
-        known = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
-        raise BadOption(f"--role {text[:60]!a} says not what the role knows", f"write NAME: WHAT IT KNOWS; {known}")
+        hint = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
+        raise BadOption(
+            f"--role {text[:60]!a} does not state what the role knows", f"write NAME: WHAT IT KNOWS; {hint}"
+        )
     return Role(name, knows)
 
 
-def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcript: str | None) -> int:
+def _run(choice: _ModelChoice, seeds: list[Seed], options: Wishes, output: str, transcript: str | None) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
     from plansafe.llm.models.opening import opened  # noqa: PLC0415
@@ -172,21 +178,21 @@ def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcri
     from plansafe.llm.models.providers import Settings  # noqa: PLC0415
 
     lines: list[str] = []
-    made: list[Proposal] = []
+    proposals: list[Proposal] = []
     try:
-        settings = Settings(asked.base_url, connections=1, seed=asked.seed, threads=1)
-        with opened(asked.name, settings, asked.cache, keep=asked.keep) as (model, cache):
+        settings = Settings(choice.base_url, connections=1, seed=choice.seed, threads=1)
+        with opened(choice.name, settings, choice.cache, keep=choice.keep) as (model, cache):
 
-            def answered(request: Request) -> Answer:
+            def ask_and_record(request: Request) -> Answer:
                 answer = ask(model, request, cache)
                 lines.append(json.dumps(exchanged(request, answer), ensure_ascii=True) + "\n")
                 return answer
 
             try:
-                for one in _proposed(answered, seeds, wishes, output):
-                    made.append(one)
+                for proposal in _propose_all(ask_and_record, seeds, options, output):
+                    proposals.append(proposal)
                     tell("")
-                    print_text(_shown(one, output))
+                    print_text(_describe_proposal(proposal, output))
             finally:
                 tell("")
                 if transcript is not None and lines:
@@ -195,41 +201,42 @@ def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcri
         return complain(error.diagnostic)
     except NotWritten as refused:
         return complain(refused.diagnostic)
-    print_text(_summary(made))
-    return 0 if any([one.accepted for one in made]) else 1
+    print_text(_summary(proposals))
+    return 0 if any([proposal.accepted for proposal in proposals]) else 1
 
 
-def _proposed(answered: Ask, seeds: list[Seed], wishes: Wishes, output: str) -> Iterator[Proposal]:
-    """The proposals one by one; what is accepted is written before the next is asked for."""
+def _propose_all(ask_model: Ask, seeds: list[Seed], options: Wishes, output: str) -> Iterator[Proposal]:
+    """Yield proposals. Writes an accepted proposal before asking for the next."""
     from plansafe.llm.acting.proposal import propose  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios  # noqa: PLC0415
 
-    there = read_scenarios(output).scenarios if os.path.isdir(output) else ()
-    known = (*load_scenarios(), *there)
+    existing = read_scenarios(output).scenarios if os.path.isdir(output) else ()
+    known_scenarios = (*load_scenarios(), *existing)
     accepted: list[Proposal] = []
     for number, seed in enumerate(seeds, 1):
         tell(f"proposal {number} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
-        one = propose(answered, seed, wishes, known, accepted)
-        if one.accepted:
-            save_folder(os.path.join(output, one.name), one.files)
-            accepted.append(one)
-        yield one
+        proposal = propose(ask_model, seed, options, known_scenarios, accepted)
+        if proposal.accepted:
+            save_folder(os.path.join(output, proposal.name), proposal.files)
+            accepted.append(proposal)
+        yield proposal
 
 
-def _shown(one: Proposal, output: str) -> str:
-    about = f"{one.seed.category.name}, {one.seed.kind}"
-    said = f"\n  {one.instruction}" if one.instruction else ""
-    if not one.accepted:
-        return f"refused   {about}: {one.stage}: {one.reason}{said}\n"
-    fixed = f"{one.corrections} correction{'' if one.corrections == 1 else 's'}"
-    return f"accepted  {about}: {os.path.join(output, one.name)} ({fixed}, Rouge-L {one.near:.2f}){said}\n"
+def _describe_proposal(proposal: Proposal, output: str) -> str:
+    topic = f"{proposal.seed.category.name}, {proposal.seed.kind}"
+    instruction_line = f"\n  {proposal.instruction}" if proposal.instruction else ""
+    if not proposal.accepted:
+        return f"refused   {topic}: {proposal.stage}: {proposal.reason}{instruction_line}\n"
+    corrections = f"{proposal.corrections} correction{'' if proposal.corrections == 1 else 's'}"
+    folder = os.path.join(output, proposal.name)
+    return f"accepted  {topic}: {folder} ({corrections}, Rouge-L {proposal.near:.2f}){instruction_line}\n"
 
 
-def _summary(made: list[Proposal]) -> str:
-    stages = Counter([one.stage for one in made if not one.accepted])
+def _summary(proposals: list[Proposal]) -> str:
+    stages = Counter([proposal.stage for proposal in proposals if not proposal.accepted])
     refused = ", ".join([f"{count} at {stage}" for stage, count in sorted(stages.items())])
-    accepted = sum([one.accepted for one in made])
-    lines = [f"\n{accepted} of {len(made)} accepted{f'; refused: {refused}' if refused else ''}"]
+    accepted = sum([proposal.accepted for proposal in proposals])
+    lines = [f"\n{accepted} of {len(proposals)} accepted{f'; refused: {refused}' if refused else ''}"]
     if accepted:
         lines.append("candidates: `safecheck scenario sheet FOLDER` lays them out for two people to judge")
     return "\n".join(lines) + "\n"
