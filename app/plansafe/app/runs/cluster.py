@@ -21,13 +21,13 @@ from contextlib import ExitStack, redirect_stdout
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from plansafe.app.render import version
 from plansafe.app.runs.executor import Worker, WorkerBackend, WorkerEvent
 from plansafe.app.runs.items import Item
 from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 from plansafe.app.system.process import limit_data, remark
+from plansafe.app.system.version import version
 
 CONNECT_SECONDS = 5.0
 """Time limit for a connection to the address."""

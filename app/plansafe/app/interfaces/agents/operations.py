@@ -6,22 +6,22 @@ Each is the service's own function over texts; nothing here judges, filters or r
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from plansafe.app.interfaces.agents import reference
+from plansafe.app.interfaces.agents.bug_log import quiet
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import JUDGING
 from plansafe.app.interfaces.agents.request_fields import Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import Given, Task, read_task
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
-from plansafe.app.render import version
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session
-from plansafe.app.session.model import Result, Settings
+from plansafe.app.session.model import Settings
 from plansafe.app.session.repair import ExaminationOptions, Examined, examine
+from plansafe.app.system.version import version
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
@@ -104,13 +104,6 @@ def _examined(values: Values, desk: Desk, wishes: ExaminationOptions) -> str:
 def _quiet_examined(done: Examined) -> Examined:
     after = None if done.after is None else quiet(done.after)
     return done._replace(result=quiet(done.result), after=after)
-
-
-def quiet(result: Result) -> Result:
-    """A result without the traceback of a bug, which is told to who runs the service, and not to who asks."""
-    if result.failure is not None:
-        print(result.failure, file=sys.stderr, flush=True)
-    return result._replace(failure=None)
 
 
 def _plan(values: Values) -> Source:

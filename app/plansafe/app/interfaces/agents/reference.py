@@ -57,8 +57,8 @@ def _page(name: str, title: str, text: str) -> str:
 
 def hazards(values: Values) -> str:
     """Which rules stand for which category of published taxonomies, in a domain."""
-    from plansafe.app.interfaces.cli.domains import library  # noqa: PLC0415 - loads what the command line needs
-    from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415 - for this operation alone
+    from plansafe.app.session.catalogue import library  # noqa: PLC0415 - for this operation alone
+    from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415
 
     domain = values["domain"].lower()
     checker = library(domain)

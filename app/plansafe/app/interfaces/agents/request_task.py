@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
-from plansafe.app.project.discovery import Input, Inputs
+from plansafe.app.options.shared import field_of
 from plansafe.app.project.file_kinds import Heading, heading
+from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.audit import usage_problem
 from plansafe.app.session.model import Settings
 from plansafe.domains import domain_names, domain_path
@@ -54,9 +55,9 @@ def read_task(values: Values, settings: Settings) -> Task:
         min_severity=values["min_severity"],
         lenient_types=values["lenient_types"],
     )
-    wrong = usage_problem(asked)
+    wrong = usage_problem(asked, field_of)
     if wrong is not None:
-        raise BadRequest(wrong.message.replace("--", ""), wrong.help and wrong.help.replace("--", ""))
+        raise BadRequest(wrong.message, wrong.help)
     if _TEXT not in there.get("problem", _TEXT):
         raise BadRequest("`problem` is no PDDL, and no file is read here", "give the text of the problem, not its name")
     for spec in values["rules"]:

@@ -1,4 +1,4 @@
-"""A sentence to a rule, of the drafts that a caller wrote, or of the model of the server (docs/formalise.md)."""
+"""A sentence to a rule, of the drafts that a caller wrote, or of the model of the server (docs/language-models.md)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from plansafe.app.interfaces.agents.operation_fields import TASK
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.interfaces.agents.request_task import Given, read_task
-from plansafe.app.project.discovery import Input
 from plansafe.app.project.file_kinds import heading
+from plansafe.app.project.inputs import Input
+from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
@@ -24,8 +25,7 @@ _USUAL = "household"
 
 def formalise(values: Values, limits: Limits) -> str:
     """A sentence to a rule, of the caller's drafts or of the server's model, ``formalise-1.json``."""
-    from plansafe.app.interfaces.cli.formalise import unfit  # noqa: PLC0415 - loads the front-end for models
-    from plansafe.app.render.formalised import FormalisedJsonRenderer  # noqa: PLC0415
+    from plansafe.app.render.formalised import FormalisedJsonRenderer  # noqa: PLC0415 - for this operation alone
     from plansafe.llm.formalise.asking import Limits as Tries  # noqa: PLC0415
     from plansafe.llm.formalise.asking import Wishes  # noqa: PLC0415
     from plansafe.llm.formalise.formaliser import decided, read_sample  # noqa: PLC0415

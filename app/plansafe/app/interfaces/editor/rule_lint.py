@@ -48,7 +48,7 @@ def found(asked: Asked) -> tuple[Diagnostic, ...]:
 
     Raises ``SolverMissing``.
     """
-    from plansafe.app.interfaces.cli.lint import gather  # noqa: PLC0415 - of the process alone, not of the server
+    from plansafe.app.session.lint_inputs import gather  # noqa: PLC0415 - of the process alone, not of the server
     from plansafe.grammar.codes import SC  # noqa: PLC0415
     from plansafe.specs.lint.api import lint  # noqa: PLC0415
     from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415
@@ -71,8 +71,8 @@ def found(asked: Asked) -> tuple[Diagnostic, ...]:
 
 def _wanted(asked: Asked) -> Any:
     """What the command would be asked for: the file, with what the project file or the editor names."""
-    from plansafe.app.interfaces.cli.lint import Wanted  # noqa: PLC0415 - of the process alone
-    from plansafe.app.interfaces.editor.settings import configured  # noqa: PLC0415
+    from plansafe.app.interfaces.editor.settings import configured  # noqa: PLC0415 - of the process alone
+    from plansafe.app.session.lint_inputs import Wanted  # noqa: PLC0415
 
     if asked.kind == "domain":
         return Wanted(domain=asked.path)

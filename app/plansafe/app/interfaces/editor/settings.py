@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import BadProject, find_project
-from plansafe.app.session.configuration import KEYS, in_force
+from plansafe.app.session.configuration import in_force
 from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -15,6 +16,7 @@ from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 SECONDS = 20.0
 """For one plan, unless the project file says otherwise: who types does not wait for minutes."""
 _TEXTS = {"domain": "domain", "problem": "problem", "world": "world", "scene": "scene", "goal": "goal", "task": "task"}
+_KEYS = {"specs": "specifications"}
 _CHOICES = {"judge": ("judge", JUDGES), "minSeverity": ("min_severity", SEVERITIES)}
 
 
@@ -34,9 +36,9 @@ def configured(folder: str, said: Mapping[str, Any]) -> Configured:
     except BadProject as bad:
         project = None
         problems += bad.diagnostics
-    given = {f"--{field.replace('_', '-').removesuffix('s')}" for field in own}  # `specs` are several `--spec`
+    given = {_KEYS.get(field, field): "the editor" for field in own}
     base = Settings(time_limit=SECONDS)._replace(**own)
-    now = in_force(given, KEYS, base, "full", 0, project, ())
+    now = in_force(given, project_options(), base, "full", 0, project, ())
     return Configured(now.settings, tuple(problems))
 
 

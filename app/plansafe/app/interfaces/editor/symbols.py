@@ -18,8 +18,8 @@ from plansafe.app.interfaces.editor.script_names import (
 )
 from plansafe.app.interfaces.editor.source_tree import Form, Part, tree
 from plansafe.app.interfaces.editor.workspace import PLANS, Found, Judged, Workspace, belongs, judge
-from plansafe.app.project.discovery import Input, Inputs
 from plansafe.app.project.file_kinds import Kind, heading
+from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Prepared
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.source import Source

@@ -11,9 +11,10 @@ import re
 from collections import defaultdict
 from typing import Any
 
+from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.request_fields import schema
-from plansafe.app.interfaces.http.routes import V1, WAYS, Way, answer_schema
-from plansafe.app.render import version
+from plansafe.app.interfaces.http.routes import V1, WAYS, Way
+from plansafe.app.system.version import version
 
 _INSIDE = "#/$defs/"
 _COMPONENTS = "#/components/schemas/"

@@ -1,4 +1,4 @@
-"""What many plans come to, as tables and bars of a page: the figures of ``safecheck stats``."""
+"""What many plans come to, as tables and bars of a page: the figures of ``safecheck runs stats``."""
 
 from __future__ import annotations
 

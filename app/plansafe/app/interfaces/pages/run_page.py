@@ -1,13 +1,12 @@
-"""``safecheck view RUN``: a run folder as one page. Nothing is judged again."""
+"""``safecheck runs view RUN``: a run folder as one page. Nothing is judged again."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TextIO
-
-import typer
+from typing import Any, TextIO
 
 from plansafe.app.interfaces.pages.plan_index import Book
 from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.options.option import Options, argument, command, text
 from plansafe.app.runs.run_reader import BadRun, Run, read_run
 from plansafe.app.runs.stats import TAXONOMIES
 from plansafe.app.system.process import complain, for_a_browser, guarded, remark, written
@@ -17,18 +16,22 @@ MOST_PLANS = 200_000
 _NO_STEPS = "The run keeps no steps of this plan: an audit of it with `--format html` shows them."
 
 
-def view(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder (safecheck audit --run).")],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the page to a file; else to standard output."),
-    ] = None,
-) -> None:
+class ViewOptions(Options):
+    """The options of ``runs view``."""
+
+    run: str = argument("RUN", "A run folder (safecheck audit --run).", required=True)
+    output: str | None = text(
+        "--output", "-o", metavar="FILE", help="Write the page to a file; default: to standard output."
+    )
+
+
+@command(ViewOptions)
+def view(options: ViewOptions) -> int:
     """Put a run on one page that needs no server: a table to sort and filter, plots, and each plan with its findings.
 
     Exit codes: 0, or 2 for what cannot be read or written.
     """
-    raise typer.Exit(guarded(lambda: _view(run, output)))
+    return guarded(lambda: _view(options.run, options.output))
 
 
 def _view(path: str, output: str | None) -> int:
