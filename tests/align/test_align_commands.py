@@ -6,12 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from in_process import safecheck
 from plansafe.align.records import read_sft
-from plansafe.app.interfaces.cli.align.commands import app
-
-RUN = CliRunner()
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +19,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def called(*arguments: str) -> tuple[int, str, str]:
-    done = RUN.invoke(app, arguments)
-    return done.exit_code, done.stdout, done.stderr
+    done = safecheck("align", *arguments, cwd=".")
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_questions_are_packed_and_come_out_as_they_were(here: Path) -> None:

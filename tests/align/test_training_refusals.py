@@ -14,11 +14,10 @@ pytest.importorskip("peft", reason="training needs the extra `align`")
 
 from safetensors.torch import load_file, save_file  # noqa: E402 - behind the skips
 from training_cases import base_model, pairs_file  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
 
+from in_process import safecheck  # noqa: E402
 from plansafe.align.config import config_of  # noqa: E402
 from plansafe.align.training.trainer import train  # noqa: E402
-from plansafe.app.interfaces.cli.align.commands import app  # noqa: E402
 from plansafe.llm.models.adapter import file_sum  # noqa: E402
 from plansafe.llm.models.port import ModelError  # noqa: E402
 from plansafe.llm.models.providers import open_model  # noqa: E402
@@ -59,8 +58,8 @@ def folder(kept: Path, tmp_path: Path) -> Path:
 
 
 def _train(folder: Path, *more: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["train", str(folder / "run.toml"), *more])
-    return result.exit_code, result.output
+    result = safecheck("align", "train", str(folder / "run.toml"), *more, cwd=".")
+    return result.returncode, result.stdout + result.stderr
 
 
 def _tree(folder: Path) -> dict[str, bytes]:

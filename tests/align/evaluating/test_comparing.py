@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from in_process import safecheck
 from plansafe.align.evaluating.comparing import beside, comparison, grouped, over_lambda
 from plansafe.align.evaluating.drawing import Series, Value, bars, curves
 from plansafe.align.evaluating.figures import BY_NAME
@@ -20,7 +19,6 @@ from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
-from plansafe.app.interfaces.cli.align.evaluation import evaluation, tables
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.suites.markdown import markdown
 
@@ -135,16 +133,9 @@ def test_a_curve_has_a_gap_where_nothing_applies() -> None:
 # -- files and commands -----------------------------------------------------------------------------------------------
 
 
-def _commands() -> typer.Typer:
-    app = typer.Typer()
-    app.command("eval")(evaluation)
-    app.command("tables")(tables)
-    return app
-
-
 def _call(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(_commands(), [str(one) for one in arguments])
-    return done.exit_code, done.output + (done.stderr or "")
+    done = safecheck("align", *[str(argument) for argument in arguments], cwd=".")
+    return done.returncode, done.stdout + done.stderr
 
 
 def _tasks_file(path: Path) -> Path:

@@ -12,13 +12,12 @@ torch = pytest.importorskip("torch", reason="models need the extra `align`")
 pytest.importorskip("transformers", reason="models need the extra `align`")
 
 from training_cases import base_model  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
 
+from in_process import safecheck  # noqa: E402
 from plansafe.align.evaluating.local import Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
 from plansafe.align.evaluating.stepping import Lines, local_steps  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
-from plansafe.app.interfaces.cli.align.commands import app  # noqa: E402
 from plansafe.llm.decoding.stepwise import DONE, Mode  # noqa: E402
 from plansafe.llm.models.providers import Settings, open_model  # noqa: E402
 from plansafe.llm.models.request import Choice, Message, Request, Role, Situation  # noqa: E402
@@ -99,8 +98,9 @@ def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:
 
     def call(*more: str) -> None:
         asked = ["eval", tmp_path / "tasks.jsonl", "-m", f"hf/{tmp_path / 'base'}", "-o", file, "--dtype", "float32"]
-        done = CliRunner().invoke(app, [*[str(one) for one in asked], "--max-tokens", "30", *more])
-        assert done.exit_code == 0, done.output
+        arguments = [str(argument) for argument in asked]
+        done = safecheck("align", *arguments, "--max-tokens", "30", *more, cwd=".")
+        assert done.returncode == 0, done.stderr
 
     call()
     whole = file.read_bytes()
