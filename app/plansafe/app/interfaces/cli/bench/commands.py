@@ -1,4 +1,4 @@
-"""The commands ``bench`` and ``score``: the papers' benchmarks, two runs compared, outputs made elsewhere."""
+"""The commands ``bench`` and ``score``: benchmarks of papers, comparison of two runs, scoring of other outputs."""
 
 from __future__ import annotations
 
@@ -523,14 +523,14 @@ def _bench(
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
-        wanted = _task_selection(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
-        return run_benchmark(settings, wanted, ModelChoice(*model), *output)
+        selection = _task_selection(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
+        return run_benchmark(settings, selection, ModelChoice(*model), *output)
 
     return guarded(lambda: _run_reporting_errors(work))
 
 
 def _run_reporting_errors(work: Callable[[], int]) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
     from plansafe.llm.metrics.reading import BadPredictions  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415

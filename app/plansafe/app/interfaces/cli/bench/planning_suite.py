@@ -1,4 +1,4 @@
-"""The suite of drawn tasks from the command line: a run's file that is resumed, and tables over several runs."""
+"""Run or resume the planning suite (generated tasks) from the command line, and print tables of several runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from plansafe.verifier.api import Checker
 
 
 def run_planning_suite(settings: Settings, choice: ModelChoice, limit: int | None, output: str) -> int:
-    """Run or resume the suite, and print its tables. An exit code.
+    """Run or resume the suite and print its tables. Returns an exit code.
 
-    Raises :class:`BadOption`, ``BadRun``, ``ModelError``: then the run's file holds what was answered before.
+    Raises :class:`BadOption`, ``BadRun``, ``ModelError``: then the run file contains the earlier answers.
     """
     suite_items = items(settings)[:limit]
     names = [item.name for item in suite_items]
@@ -47,7 +47,7 @@ def run_planning_suite(settings: Settings, choice: ModelChoice, limit: int | Non
 
 
 def _model_for_task(choice: ModelChoice, settings: Settings, model: Model) -> Opened:
-    """The model for each task: a mock is a policy of the task."""
+    """A function from a task to its model. A mock model is a policy of the task."""
     if not choice.name.startswith("mock/"):
         return lambda _checker, _reference: model
 
@@ -59,7 +59,7 @@ def _model_for_task(choice: ModelChoice, settings: Settings, model: Model) -> Op
 
 
 def show_tables(paths: Sequence[str], split: str, output: str | None) -> int:
-    """Print the tables of some runs side by side, and write them. An exit code. Raises ``BadRun``, ``NotWritten``."""
+    """Print and write the tables of several runs. Returns an exit code. Raises ``BadRun``, ``NotWritten``."""
     if output is not None:
         message = problem(output, Guard(tuple(paths)))
         if message is not None:
@@ -75,11 +75,11 @@ def _read(path: str) -> Run:
     run = Run(*read_run(path))
     if run.header.get("suite") != "planning":
         help_text = "`safecheck bench score` reads runs of the papers' tests"
-        raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is no run of the drawn tasks", help=help_text))
+        raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is not a run of the planning suite", help=help_text))
     try:
         _tables([run], "all")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # whoever wrote the file
-        message = f"the run cannot be read or written: {path}: a record lacks what its table is made of"
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # the file may have any content
+        message = f"the run cannot be read or written: {path}: a record lacks a field that its table needs"
         raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/scenarios.md says what a run's file is")) from error
     return run
 
@@ -93,9 +93,9 @@ def _tables(runs: Sequence[Run], split: str) -> str:
 
 
 def _sections(runs: Sequence[Run]) -> Iterator[str]:
-    """Tables in Markdown: the last two where there are runs that they are about."""
+    """Yield tables in Markdown. The last two appear only if a run has data for them."""
     if not any([run.records for run in runs]):
-        raise BadOption("there is nothing to show: no record is of this split", "leave --split out")
+        raise BadOption("no record belongs to this split", "leave out --split")
     yield from ("## How plans end", "", *outcomes(runs), "", "## What is wrong with them", "", *errors(runs), "")
     yield from ("## Rules that they break", "", *rules(runs))
     chance = {run.mode: run for run in runs if run.model == "mock/random"}
