@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from runs_house import table
 
-from plansafe.app.runs.executor import Crew, News, Pool, Worker
-from plansafe.app.runs.items import Item, listed
+from plansafe.app.runs.executor import Pool, Worker, WorkerBackend, WorkerEvent
+from plansafe.app.runs.items import Item, list_items
 from plansafe.app.runs.processes import Processes
-from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 
-Makes = Callable[[Settings, Callable[[Settings], Judge]], Crew]
+Makes = Callable[[Settings, Callable[[Settings], RowAuditor]], WorkerBackend]
 
 
 @pytest.fixture(params=["processes", "ray"])
@@ -38,7 +38,7 @@ def plans(home: Path, count: int) -> tuple[Settings, list[Item]]:
     settings = Settings(
         domain=str(home / "domain.pddl"), specs=(str(home / "house.safe"),), problem=str(home / "rooms/{room}.pddl")
     )
-    return settings, list(listed([str(home / "plans.jsonl")], settings, None, None))
+    return settings, list(list_items([str(home / "plans.jsonl")], settings, None, None))
 
 
 def timeless(line: bytes) -> object:
@@ -48,18 +48,18 @@ def timeless(line: bytes) -> object:
 def test_a_worker_is_killed_in_the_middle_and_each_plan_is_judged_once(crew: Makes, home: Path) -> None:
     settings, items = plans(home, 80)
 
-    def slowly(settings: Settings) -> Judge:
-        class Slow(Judge):
-            def one(self, item: Item) -> Judged:
+    def slowly(settings: Settings) -> RowAuditor:
+        class Slow(RowAuditor):
+            def audit_item(self, item: Item) -> AuditedRow:
                 time.sleep(0.05)
-                return super().one(item)
+                return super().audit_item(item)
 
         return Slow(settings)
 
-    found: list[Judged] = []
+    found: list[AuditedRow] = []
     killed = 0
     with Pool(crew(settings, slowly), 2, settings) as pool:
-        for judged in pool.judged([items[start : start + 20] for start in range(0, 80, 20)]):
+        for judged in pool.audit([items[start : start + 20] for start in range(0, 80, 20)]):
             found.append(judged)
             busy = [worker for worker in pool.workers if worker.pid is not None and worker.chunk]
             if killed < 2 and len(found) > 10 * (killed + 1) and busy:
@@ -67,9 +67,9 @@ def test_a_worker_is_killed_in_the_middle_and_each_plan_is_judged_once(crew: Mak
                 killed += 1
     assert killed == 2
     assert sorted(judged.number for judged in found) == list(range(80))
-    alone = Judge(settings)
+    alone = RowAuditor(settings)
     rows = {judged.number: timeless(judged.line) for judged in found}
-    assert [rows[number] for number in range(80)] == [timeless(alone.one(item).line) for item in items]
+    assert [rows[number] for number in range(80)] == [timeless(alone.audit_item(item).line) for item in items]
     told = {name for judged in found for name in judged.rules}
     assert told == {"off-at-the-end"}
 
@@ -77,19 +77,19 @@ def test_a_worker_is_killed_in_the_middle_and_each_plan_is_judged_once(crew: Mak
 def test_a_plan_that_ends_its_workers_gets_a_row_that_says_so(crew: Makes, home: Path) -> None:
     settings, items = plans(home, 6)
 
-    def deadly(settings: Settings) -> Judge:
-        class Deadly(Judge):
-            def one(self, item: Item) -> Judged:
+    def deadly(settings: Settings) -> RowAuditor:
+        class Deadly(RowAuditor):
+            def audit_item(self, item: Item) -> AuditedRow:
                 if item.id == "p2":
                     os.kill(os.getpid(), signal.SIGKILL)
                 if item.id == "p4":
                     raise RuntimeError("a bug")
-                return super().one(item)
+                return super().audit_item(item)
 
         return Deadly(settings)
 
     with Pool(crew(settings, deadly), 2, settings) as pool:
-        found = [(judged.number, json.loads(judged.line)) for judged in pool.judged([items[:3], items[3:]])]
+        found = [(judged.number, json.loads(judged.line)) for judged in pool.audit([items[:3], items[3:]])]
     assert sorted(number for number, _ in found) == list(range(6))
     rows = dict(found)
     assert rows[2]["diagnostics"][0]["message"].endswith(", 2 times")
@@ -98,14 +98,14 @@ def test_a_plan_that_ends_its_workers_gets_a_row_that_says_so(crew: Makes, home:
     assert [rows[number]["headline"] for number in (0, 1, 3, 5)] == ["SAFE", "UNSAFE", "INVALID", "UNSAFE"]
 
 
-class Script(Crew):
+class Script(WorkerBackend):
     """Workers that do what is written for them: a number of rows that they send before they end; none: they go on."""
 
-    prompt = False
+    sends_each_row = False
 
     def __init__(self, settings: Settings, lives: list[int | None], begins: bool = True) -> None:
         """``begins``: whether a worker is ever ready."""
-        self.judge = Judge(settings)
+        self.judge = RowAuditor(settings)
         self.lives = deque(lives)
         self.begins = begins
         self.hired = 0
@@ -119,29 +119,29 @@ class Script(Crew):
     def __exit__(self, *_: object) -> None:
         pass
 
-    def hire(self) -> Worker:
+    def start_worker(self) -> Worker:
         self.hired += 1
         worker = Worker()
         self.left[worker] = self.lives.popleft() if self.lives else None
         return worker
 
-    def give(self, worker: Worker, chunk: list[Item], careful: bool) -> None:
+    def send_chunk(self, worker: Worker, chunk: list[Item], careful: bool) -> None:
         self.given.append(([item.number for item in chunk], careful))
 
-    def news(self, workers: Collection[Worker]) -> Iterator[News]:
+    def wait_for_events(self, workers: Collection[Worker]) -> Iterator[WorkerEvent]:
         assert workers, "nobody is waited for who has nothing to do"
         self.most = max(self.most, sum(len(worker.chunk) for worker in workers))
         for worker in workers:
             if not worker.ready:
-                yield News(worker, ended=None if self.begins else "by ModuleNotFoundError")
+                yield WorkerEvent(worker, ended=None if self.begins else "by ModuleNotFoundError")
             elif self.left[worker] == 0:
-                yield News(worker, ended="as it is written")
+                yield WorkerEvent(worker, ended="as it is written")
             else:
                 left = self.left[worker]
                 most = 1 if worker.careful else 3 if left is None else left
-                rows = tuple([self.judge.one(item) for item in list(worker.chunk)[:most]])
+                rows = tuple([self.judge.audit_item(item) for item in list(worker.chunk)[:most]])
                 self.left[worker] = None if left is None else left - len(rows)
-                yield News(worker, rows)
+                yield WorkerEvent(worker, rows)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_what_a_lost_worker_told_is_not_judged_again(few: tuple[Settings, list[I
     settings, items = few
     crew = Script(settings, [4, None])
     with Pool(crew, 1, settings) as pool:
-        found = [judged.number for judged in pool.judged([items[:6], items[6:]])]
+        found = [judged.number for judged in pool.audit([items[:6], items[6:]])]
     assert sorted(found) == list(range(12))
     assert crew.given == [([0, 1, 2, 3, 4, 5], False), ([6, 7, 8, 9, 10, 11], False), ([4, 5], True)]
 
@@ -163,7 +163,7 @@ def test_a_plan_is_given_up_after_two_workers_that_sent_each_row(few: tuple[Sett
     settings, items = few
     crew = Script(settings, [0, 0, 0, None])
     with Pool(crew, 1, settings) as pool:
-        found = {judged.number: json.loads(judged.line) for judged in pool.judged([items[:3]])}
+        found = {judged.number: json.loads(judged.line) for judged in pool.audit([items[:3]])}
     assert [row["exit_code"] for row in found.values()].count(4) == 1
     assert found[0]["diagnostics"][0]["message"].endswith("ended as it is written, 2 times")
     assert crew.given == [([0, 1, 2], False), ([0, 1, 2], True), ([0, 1, 2], True), ([1, 2], True)]
@@ -180,7 +180,7 @@ def test_no_more_than_a_chunk_for_each_worker_is_at_work(few: tuple[Settings, li
 
     crew = Script(settings, [])
     with Pool(crew, 3, settings) as pool:
-        for number, _ in enumerate(pool.judged(chunks()), 1):
+        for number, _ in enumerate(pool.audit(chunks()), 1):
             assert len(taken) <= number + 4  # three at work, and the next one at hand
     assert crew.most <= 3
     assert crew.hired == 3
@@ -189,7 +189,7 @@ def test_no_more_than_a_chunk_for_each_worker_is_at_work(few: tuple[Settings, li
 def test_workers_that_never_begin_end_the_run(few: tuple[Settings, list[Item]]) -> None:
     settings, items = few
     crew = Script(settings, [], begins=False)
-    said = "workers end before they begin: by ModuleNotFoundError"
+    said = "workers end before they start auditing: by ModuleNotFoundError"
     with Pool(crew, 2, settings) as pool, pytest.raises(BadRun, match=said):
-        list(pool.judged([items]))
+        list(pool.audit([items]))
     assert crew.hired <= 4

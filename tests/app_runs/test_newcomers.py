@@ -18,10 +18,10 @@ from test_stats import call as command
 
 from plansafe.app.interfaces.pages.run_page import book_of
 from plansafe.app.runs import BadRun, read_run
-from plansafe.app.runs.items import listed
+from plansafe.app.runs.items import list_items
 from plansafe.app.runs.stats import Table
 from plansafe.app.runs.summary import Summary
-from plansafe.app.runs.table_layout import laid_out
+from plansafe.app.runs.table_layout import format_table
 from plansafe.app.session.model import Settings
 
 Spoils = Callable[[list[dict[str, Any]]], object]
@@ -76,7 +76,7 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
     (home / "head.csv").write_text("id,plan\n")
     for wrong in ("nothing.plan", "empty", "empty.jsonl", "head.csv"):
         done = call(home, wrong, "--run", "run")
-        assert (done.returncode, "there is no plan to judge" in done.stderr) == (2, True), wrong
+        assert (done.returncode, "cannot read any plan" in done.stderr) == (2, True), wrong
         assert not (home / "run").exists(), wrong
     table(home / "plans.jsonl", 1)
     assert call(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
@@ -92,7 +92,7 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
         (("--home", "mine.toml"), "home not found: mine.toml"),
         (("--world", "virtualhom", "--scene", "x.json"), "did you mean `virtualhome`?"),
         (("--world", "virtualhome", "--scene", "x.json"), "scene not found: x.json"),
-        (("--run", "domain.pddl/run"), "name a folder where you may make one"),
+        (("--run", "domain.pddl/run"), "name a folder that you may create"),
     ],
 )
 def test_what_every_plan_would_lack_is_said_once_and_no_run_is_begun(
@@ -114,12 +114,14 @@ def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
     settings = Settings(problem=f"{tmp_path}/{{stem}}.pddl")
 
     def found(*paths: str) -> list[tuple[str, Any]]:
-        return [(item.id, item.columns.get("table")) for item in listed(paths, settings, None, None)]
+        return [(item.id, item.columns.get("table")) for item in list_items(paths, settings, None, None)]
 
     assert found(a) == [("1", None)]
     assert found(a, b) == [("safe/1", "safe"), ("unsafe/1", "unsafe")]
     assert found(a, c) == [(f"{a}/1", a), (f"{c}/1", c)]
-    assert [item.files for item in listed([a, b], settings, None, None)] == [(("problem", f"{tmp_path}/1.pddl"),)] * 2
+    assert [item.files for item in list_items([a, b], settings, None, None)] == [
+        (("problem", f"{tmp_path}/1.pddl"),)
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -161,18 +163,18 @@ def test_who_interrupts_a_run_is_told_how_it_goes_on(home: Path) -> None:
     started.send_signal(signal.SIGINT)
     said = started.communicate(timeout=120)[1]
     assert started.returncode == 130
-    assert "of 20000 plans are judged: the same command with --resume run in place of --run goes on" in said
+    assert "of 20000 plans are audited; to continue, run the same command with --resume run instead of --run" in said
 
 
 def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:
-    text = laid_out(Table("t", ("name",), (("\x1b]0;title\x07",), ("-",), ("=1+1",), ("-1",))), "csv")
+    text = format_table(Table("t", ("name",), (("\x1b]0;title\x07",), ("-",), ("=1+1",), ("-1",))), "csv")
     assert text.splitlines() == ["name", "\u241b]0;title\u2407", "-", "'=1+1", "'-1"]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("id,plan,id\n1,(a),2\n", "the head names the column 'id' twice"),
+        ("id,plan,id\n1,(a),2\n", "the header has the column 'id' twice"),
         ("id;plan\n1;(a)\n", "cells are separated by commas, not `;`"),
         ("id\tplan\n1\t(a)\n", "not tabs"),
     ],
@@ -180,13 +182,13 @@ def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:
 def test_a_table_whose_head_is_none_says_so_once(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    (item,) = listed([str(path)], Settings(), None, None)
+    (item,) = list_items([str(path)], Settings(), None, None)
     assert said in (item.wrong or "")
 
 
 def test_columns_may_be_called_anything_else(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('id,"a ""b""\nc",=1+1,,plan\n1,x,y,z,(a)\n', encoding="utf-8")
-    (item,) = listed([str(path)], Settings(), None, None)
+    (item,) = list_items([str(path)], Settings(), None, None)
     assert item.wrong is None
     assert item.columns == {"id": "1", 'a "b"\nc': "x", "=1+1": "y", "": "z"}

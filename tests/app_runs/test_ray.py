@@ -48,7 +48,7 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, hom
         time.sleep(0.01)
     assert driver.poll() is None, "Ray did not start, or the run ended before a worker could be killed"
     below = list(children(driver.pid))
-    workers = [pid for pid, name in below if name.startswith("ray::Hand")]
+    workers = [pid for pid, name in below if name.startswith("ray::RowActor")]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     size = part.stat().st_size
@@ -67,7 +67,7 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, hom
     assert not [pid for pid in bound if Path(f"/proc/{pid}").exists()], "Ray ends with its driver"
     done = call(home, "plans.jsonl", "--resume", "run", "--executor", "ray", "--jobs", "2")
     assert (done.returncode, done.stderr) == (2, "")
-    assert done.stdout.startswith("4000 plans in run, judged in ")
+    assert done.stdout.startswith("4000 plans in run, audited in ")
     assert timeless(home / "run") == timeless(home / "one")
     ours, theirs = (json.loads((home / name / "manifest.json").read_text()) for name in ("one", "run"))
     assert {key for key in ours if ours[key] != theirs[key]} <= {"command", "started", "ended"}
@@ -86,8 +86,8 @@ def test_a_cluster_is_joined_by_its_address(ray_address: str, home: Path) -> Non
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("127.0.0.1:1", "nobody answers at '127.0.0.1:1': connection refused"),
-        ("nobody.invalid:6379", "nobody answers at 'nobody.invalid:6379'"),
+        ("127.0.0.1:1", "no server answers at '127.0.0.1:1': connection refused"),
+        ("nobody.invalid:6379", "no server answers at 'nobody.invalid:6379'"),
         ("ray://127.0.0.1:10001", "--address takes HOST:PORT"),
         ("auto", "--address takes HOST:PORT"),
         ("127.0.0.1:99999", "--address takes HOST:PORT"),
@@ -111,7 +111,7 @@ def test_who_listens_and_is_not_ray_is_not_waited_for(ray_is_there: None, monkey
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         start = time.monotonic()
-        with pytest.raises(BadRun, match=f"nobody answers at '127.0.0.1:{port}' as Ray does"):
+        with pytest.raises(BadRun, match=f"the server at '127.0.0.1:{port}' did not answer as a Ray cluster"):
             cluster.Cluster(Settings(), 1, f"127.0.0.1:{port}").__enter__()
         assert time.monotonic() - start < 30
 
@@ -131,4 +131,4 @@ def test_an_address_belongs_to_ray(home: Path) -> None:
     table(home / "plans.jsonl", 2)
     done = call(home, "plans.jsonl", "--run", "run", "--address", "127.0.0.1:6379")
     assert done.returncode == 2
-    assert "say --executor ray with it" in done.stderr
+    assert "add --executor ray" in done.stderr

@@ -174,10 +174,10 @@ def test_csv_is_read_with_its_columns(home: Path) -> None:
         [
             (("plans.jsonl", "--run", "run"), "there is a run in run"),
             (("plans.jsonl", "--run", "rooms"), "the folder rooms is not empty"),
-            (("plans.jsonl", "--resume", "rooms"), "rooms is no run"),
-            (("plans.jsonl", "--resume", "run", "--judge", "introduced"), "what differs: judge"),
+            (("plans.jsonl", "--resume", "rooms"), "rooms is not a run"),
+            (("plans.jsonl", "--resume", "run", "--judge", "introduced"), "different settings: judge"),
             (("fewer.jsonl", "--resume", "run"), "begun for other plans"),
-            (("plans.jsonl", "--run", "a", "--resume", "run"), "leave one out"),
+            (("plans.jsonl", "--run", "a", "--resume", "run"), "leave out one of the two"),
             (("plans.jsonl", "--jobs", "2"), "belong to a run"),
             (("plans.jsonl", "--run", "a", "--fix"), "--fix does not go with a run"),
             (("plans.jsonl", "--run", "a", "--format", "json"), "--format json does not go with a run"),

@@ -16,9 +16,9 @@ import pytest
 from plansafe.app.runs import read_run, to_dataframe
 from plansafe.app.runs.comparison import compare
 from plansafe.app.runs.rates import NOT_CHECKED, Rate
-from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, where
+from plansafe.app.runs.stats import Table, by_findings, by_labels, by_plans, by_position
 from plansafe.app.runs.summary import Summary
-from plansafe.app.runs.table_layout import laid_out
+from plansafe.app.runs.table_layout import format_table
 
 
 def finding(rule: str | None, **said: Any) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def test_labels_are_held_against_categories() -> None:
 
 
 def test_where_in_the_plan_it_goes_wrong() -> None:
-    lines = {name: counts for name, *counts in where(ROWS).rows}
+    lines = {name: counts for name, *counts in by_position(ROWS).rows}
     assert lines["30 to 40 %"] == [1, 0]
     assert lines["90 to 100 %"] == [0, 1]
     assert lines["at the end"] == [2, 0]
@@ -155,16 +155,16 @@ def test_where_in_the_plan_it_goes_wrong() -> None:
 
 def test_what_stands_in_a_cell_stays_in_it() -> None:
     table = Table("t", ("name", "rate"), (("=1+1|\n\x1b[2J\\&_<b>", Rate(1, 4)), ("b", None)))
-    markdown = laid_out(table, "markdown")
+    markdown = format_table(table, "markdown")
     assert len(markdown.splitlines()) == 4
     assert "\x1b" not in markdown
     assert "\\|" in markdown
     assert "\\<b\\>" in markdown
-    cells = list(csv.reader(io.StringIO(laid_out(table, "csv"))))
+    cells = list(csv.reader(io.StringIO(format_table(table, "csv"))))
     assert cells[0] == ["name", "rate", "rate: of", "rate: low", "rate: high"]
     assert cells[1][0].startswith("'=1+1")
     assert cells[1][1:3] == ["1", "4"]
-    latex = laid_out(table, "latex")
+    latex = format_table(table, "latex")
     assert r"\textbackslash{}\&\_" in latex
     assert r"25.0 \%" in latex
 
@@ -193,7 +193,7 @@ def test_commands_on_runs(tmp_path: Path) -> None:
     assert call("runs", "stats", str(tmp_path)).returncode == 2
     for form in ("csv", "latex"):  # a format is kept or refused, never passed over
         wrong = call("runs", "stats", run, "--format", form)
-        assert (wrong.returncode, wrong.stdout, "a summary is no table" in wrong.stderr) == (2, "", True)
+        assert (wrong.returncode, wrong.stdout, "a summary is not a table" in wrong.stderr) == (2, "", True)
 
 
 def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
@@ -215,15 +215,15 @@ def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_pictures(tmp_path: Path, form: str) -> None:
     pytest.importorskip("matplotlib")
-    from plansafe.app.runs.plots import picture
+    from plansafe.app.runs.plots import draw_plot
 
-    tables = {"bars": by_findings(ROWS, "rule"), "where": where(ROWS), "heat": by_findings(ROWS, "rule", "model")}
+    tables = {"bars": by_findings(ROWS, "rule"), "where": by_position(ROWS), "heat": by_findings(ROWS, "rule", "model")}
     for kind, table in tables.items():
-        drawn = picture(table, kind, form)
-        assert drawn == picture(table, kind, form)
+        drawn = draw_plot(table, kind, form)
+        assert drawn == draw_plot(table, kind, form)
         assert drawn.startswith(b"\x89PNG" if form == "png" else b"<?xml")
         assert b"<script" not in drawn
-        assert picture(Table(table.title, table.head, ()), kind, form)
+        assert draw_plot(Table(table.title, table.head, ()), kind, form)
 
 
 def test_pandas_reads_a_run(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ def test_the_command_from_a_recording(recorded: str, tmp_path: Path, capsys: pyt
     ("flags", "said"),
     [
         (("--type", "human-slips"), "SAFEL has no type"),
-        (("--role", "astronaut"), "says not what the role knows"),
+        (("--role", "astronaut"), "does not state what the role knows"),
         (("--base", "../household"), "is shipped"),
         (("--time-limit", "0"), "--time-limit takes"),
         (("--model", "nobody/x"), "nobody"),

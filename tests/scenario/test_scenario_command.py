@@ -160,7 +160,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "alone"), 2, "no domain for alone/problem.pddl"),
         (("check", "void"), 2, "the domain void/domain.pddl is empty"),
         (("check", "two"), 2, "several domains are beside the problem: a-domain.pddl, b-domain.pddl"),
-        (("check", "set/foil", "--skip", "luck"), 2, "there is no criterion 'luck'"),
+        (("check", "set/foil", "--skip", "luck"), 2, "'luck' is not a criterion"),
         (("check", "set/foil", "--skip", "contrst"), 2, "did you mean `contrast`?"),
         (("check", "set/foil", "--spec", "hom"), 2, "did you mean `home`?"),
         (("check", "set/foil", "--time-limit", "nan"), 2, "--time-limit takes a number of seconds above 0"),

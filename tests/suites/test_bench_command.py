@@ -10,7 +10,7 @@ import pytest
 from small_tasks import Run
 from stub_server import Reply, chat, serving, wrong
 
-from plansafe.app.interfaces.cli.bench.benchmark_run import Asked
+from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
 from quick import every
@@ -212,7 +212,7 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
             ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "anwser": ""}', "anwser"),
             (
                 '{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "answer": ""}',
-                "no scenario 'x'",
+                "scenario 'x' does not exist",
             ),
             ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "rouge", "answer": ""}', "module"),
             ('{"kind": "run", "version": 1}\n', "no records"),
@@ -275,5 +275,5 @@ def test_steps_are_chosen_one_by_one(run: Run) -> None:
 
 
 def test_what_is_said_of_a_model_reaches_it() -> None:
-    settings = Asked("llamacpp-local/x.gguf", threads=3, context=512).settings(7)
+    settings = ModelChoice("llamacpp-local/x.gguf", threads=3, context=512).settings(7)
     assert (settings.threads, settings.context, settings.seed) == (3, 512, 7)

@@ -20,7 +20,7 @@ pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 KILLS, CONNECTIONS = 20, 3
 DRIVER = """
 import os, sys
-from plansafe.app.interfaces.cli.bench.benchmark_run import Asked, bench
+from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark
 from plansafe.llm.suites.settings import Settings, Suite
 from plansafe.llm.suites.sources import Wanted, compiled, selected
 import plansafe.app.interfaces.cli.bench.benchmark_run as runs
@@ -37,8 +37,8 @@ for line in sys.stdin:  # each line is a run, in a process of its own
     if not child:
         os.close(1)
         os.open(os.devnull, os.O_WRONLY)
-        asked = Asked("vllm/m", f"{url}/v1", 3, cache=f"{folder}/answers.sqlite")
-        os._exit(bench(Settings(Suite.SAFEL), wanted, asked, f"{folder}/{line.strip()}", True))
+        choice = ModelChoice("vllm/m", f"{url}/v1", 3, cache=f"{folder}/answers.sqlite")
+        os._exit(run_benchmark(Settings(Suite.SAFEL), wanted, choice, f"{folder}/{line.strip()}", True))
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)
 """

@@ -1,6 +1,6 @@
-"""Runs: many plans judged by one command, in a folder that can be resumed, read, counted and compared.
+"""Runs: many plans audited by one command into a folder that can be resumed, read, counted and compared.
 
-``docs/batches.md`` has the folder's files. :func:`read_run` reads one; :func:`to_dataframe` makes a table of it.
+``docs/batches.md`` describes the files of the folder. :func:`read_run` reads a run; :func:`to_dataframe` converts it.
 """
 
 from __future__ import annotations

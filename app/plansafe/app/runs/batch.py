@@ -1,4 +1,4 @@
-"""``audit --run`` and ``--resume``: many plans into a run folder, and a summary of it."""
+"""``audit --run`` and ``--resume``: audit many plans into a run folder and print a summary."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.executor import Crew, Pool
+from plansafe.app.runs.executor import Pool, WorkerBackend
 from plansafe.app.runs.input_tables import is_table
-from plansafe.app.runs.items import Item, Items, listed
-from plansafe.app.runs.missing_inputs import missing
+from plansafe.app.runs.items import Item, Items, list_items
+from plansafe.app.runs.missing_inputs import find_missing_input
 from plansafe.app.runs.processes import Processes
-from plansafe.app.runs.run_folder import SHARD, Folder, unused
+from plansafe.app.runs.run_folder import PLANS_PER_SHARD, RunFolder, create_run_folder
 from plansafe.app.runs.run_reader import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
 from plansafe.app.session.audit import combined_exit_code, usage_problem
@@ -28,28 +28,29 @@ from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-_CHUNK = 200
-"""Plans of one task that a process gets at once, at most."""
-_LEAST = 8
-_TEXT = 1 << 22
-"""Characters of plans that a process gets at once: one plan may be longer."""
-_BEGUN = (
+_MAX_CHUNK = 200
+"""Maximum number of plans in a chunk. All plans of a chunk belong to one task."""
+_MIN_CHUNK = 8
+_MAX_CHUNK_CHARACTERS = 1 << 22
+"""Maximum length of the plans of a chunk. A single plan may be longer."""
+_MANIFEST_CHECKS = (
     ("tool", "by another version"),
-    ("settings", "with other flags"),
+    ("settings", "with other options"),
     ("list", "for other plans"),
     ("plans", "for other plans"),
 )
-_MOST_SHARD = 10_000_000
+_MAX_SHARD = 10_000_000
 PROCESSES, RAY = "processes", "ray"
-"""Who judges: processes of this machine, or a Ray cluster."""
-_OWN = ("hashes", "folders", "retell", "profile", "project", "baseline")
-"""Settings that are no choice of the user, or are written in another way."""
+"""What executes the audits: processes of this machine, or a Ray cluster."""
+_NOT_RECORDED = ("hashes", "folders", "retell", "profile", "project", "baseline")
+"""Settings that the user does not choose, or that the manifest records in another form."""
 
 
 class Batch(NamedTuple):
-    """What is asked for beside the settings: the folder, whether it is taken up again, processes, columns.
+    """The options of a run in addition to the settings: folder, resume, number of processes, columns, executor.
 
-    And who judges: with :data:`RAY` the cluster at ``address``, whose workers have ``memory`` MiB each (0: any).
+    With the executor :data:`RAY`, ``address`` is the address of the cluster. Each worker may use ``memory`` MiB
+    (0: no limit).
     """
 
     folder: str
@@ -63,7 +64,7 @@ class Batch(NamedTuple):
 
 
 def run_plans(plans: list[str], settings: Settings, batch: Batch) -> int:
-    """Judge plans into a run folder, and print a summary. The exit code of the whole batch."""
+    """Audit plans into a run folder and print a summary. Returns the exit code of the batch."""
     problem = usage_problem(settings)
     if problem is not None:
         return complain(problem)
@@ -77,34 +78,38 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
     with ExitStack() as stack:
         items = stack.enter_context(Items())
         try:
-            for item in listed(plans, settings, batch.id_column, batch.plan_column):
+            for item in list_items(plans, settings, batch.id_column, batch.plan_column):
                 items.add(item)
         except (OSError, EOFError) as error:
             name = f" {visible(str(error.filename))}" if isinstance(error, OSError) and error.filename else ""
-            why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            message = f"cannot read the list of plans{name}: {why.lower()}"
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            message = f"cannot read the list of plans{name}: {reason.lower()}"
             raise BadRun(message, "name .jsonl or .csv files that can be read") from None
-        if not items.judged:
-            raise BadRun(f"there is no plan to judge: {items.why}", "name plans, folders of plans, or tables of them")
+        if not items.readable_count:
+            raise BadRun(
+                f"cannot read any plan: {items.last_problem}", "name plans, folders of plans, or tables of plans"
+            )
         manifest = _manifest(plans, settings, batch, items)
-        before = read_run(batch.folder) if batch.resume else None
-        if before is not None:
-            _same(before, manifest)
-        if before is None or not before.complete:
-            folder = _resumed(stack, before) if before is not None else None
-            lacking = missing(settings)
-            if lacking is not None:
-                return complain(lacking)
+        previous_run = read_run(batch.folder) if batch.resume else None
+        if previous_run is not None:
+            _check_same_run(previous_run, manifest)
+        if previous_run is None or not previous_run.complete:
+            folder = _open_resumed(stack, previous_run) if previous_run is not None else None
+            missing_input = find_missing_input(settings)
+            if missing_input is not None:
+                return complain(missing_input)
             if folder is None:
-                unused(batch.folder)
-            pool = stack.enter_context(Pool(_crew(settings, batch), batch.jobs, settings))
-            # A folder is made when there is somebody who fills it.
-            folder = folder or stack.enter_context(Folder.new(batch.folder, manifest))
+                create_run_folder(batch.folder)
+            pool = stack.enter_context(Pool(_worker_backend(settings, batch), batch.jobs, settings))
+            # Create the folder only when workers are available.
+            folder = folder or stack.enter_context(RunFolder.new(batch.folder, manifest))
             try:
-                _judge(items, batch, folder, pool)
+                _audit_items(items, batch, folder, pool)
             except KeyboardInterrupt:
-                said = f"{folder.done} of {len(items)} plans are judged: the same command with --resume {batch.folder}"
-                remark((f"{said} in place of --run goes on",))
+                progress = f"{folder.done} of {len(items)} plans are audited"
+                remark(
+                    (f"{progress}; to continue, run the same command with --resume {batch.folder} instead of --run",)
+                )
                 raise
     run = read_run(batch.folder)
     summary = Summary.of(run)
@@ -114,139 +119,147 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
     return combined_exit_code(summary.exit_codes)
 
 
-def _resumed(stack: ExitStack, before: Run) -> Folder:
-    folder = stack.enter_context(Folder(before.path, before.manifest))
+def _open_resumed(stack: ExitStack, before: Run) -> RunFolder:
+    folder = stack.enter_context(RunFolder(before.path, before.manifest))
     folder.recover()
-    _unchanged(folder)
+    _check_inputs_unchanged(folder)
     return folder
 
 
 def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    recorded: dict[str, Any] = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in settings._asdict().items()
-        if key not in _OWN
+        if key not in _NOT_RECORDED
     }
     for key in ("ignore", "select"):
-        said[key] = [f"{entry.said.removeprefix('rule ')}: {entry.reason}" for entry in said[key]]
-    said["classes"] = [f"{one.name}={','.join(one.kinds)}" for one in settings.classes]
+        recorded[key] = [f"{entry.said.removeprefix('rule ')}: {entry.reason}" for entry in recorded[key]]
+    recorded["classes"] = [f"{object_class.name}={','.join(object_class.kinds)}" for object_class in settings.classes]
     project = settings.project
-    said["project"] = None if project is None else project.path
-    said["plans"] = plans
-    said["id_column"], said["plan_column"] = batch.id_column, batch.plan_column
-    named = [path for path in plans if is_table(path) and os.path.isfile(path)]
-    named += [path for path in (said["project"], settings.home) if path is not None]
+    recorded["project"] = None if project is None else project.path
+    recorded["plans"] = plans
+    recorded["id_column"], recorded["plan_column"] = batch.id_column, batch.plan_column
+    input_files = [path for path in plans if is_table(path) and os.path.isfile(path)]
+    input_files += [path for path in (recorded["project"], settings.home) if path is not None]
     return {
         "version": VERSION,
         "tool": f"safecheck {version()}",
         "command": sys.argv[1:],
-        "settings": said,
-        "inputs": {path: _sha256(path) for path in named},
+        "settings": recorded,
+        "inputs": {path: _sha256(path) for path in input_files},
         "list": items.sha256,
         "rules": {},
         "plans": len(items),
-        "shard": SHARD,
-        "started": _now(),
+        "shard": PLANS_PER_SHARD,
+        "started": _timestamp(),
         "ended": None,
         "complete": False,
     }
 
 
-def _same(before: Run, manifest: dict[str, Any]) -> None:
-    """A run goes on as it began. Raises :class:`BadRun`."""
-    old = before.manifest
-    for key, what in _BEGUN:
-        if old.get(key) != manifest[key]:
-            advice = "give the same plans and flags as when it was begun, or begin a new run"
+def _check_same_run(previous_run: Run, manifest: dict[str, Any]) -> None:
+    """Check that a resumed run has the same version, settings and plans. Raises :class:`BadRun`."""
+    previous = previous_run.manifest
+    for key, difference in _MANIFEST_CHECKS:
+        if previous.get(key) != manifest[key]:
+            advice = "give the plans and options of the original command, or begin a new run"
             if key == "settings":
-                was, now = old.get("settings"), manifest["settings"]
-                names = [name for name in now if not isinstance(was, dict) or was.get(name) != now[name]]
+                previous_settings, now = previous.get("settings"), manifest["settings"]
+                names = [
+                    name
+                    for name in now
+                    if not isinstance(previous_settings, dict) or previous_settings.get(name) != now[name]
+                ]
                 if names == ["plans"]:
-                    what = "for other plans"
+                    difference = "for other plans"
                 else:
-                    advice = f"what differs: {', '.join(names[:5])}; {advice}"
-            raise BadRun(f"{before.path} was begun {what}", advice)
-    shard = old.get("shard")
-    if not isinstance(shard, int) or isinstance(shard, bool) or not 0 < shard <= _MOST_SHARD:
-        raise BadRun(f"{before.path} is damaged: it does not say how many plans a shard has", "begin a new run")
+                    advice = f"different settings: {', '.join(names[:5])}; {advice}"
+            raise BadRun(f"{previous_run.path} was begun {difference}", advice)
+    shard = previous.get("shard")
+    if not isinstance(shard, int) or isinstance(shard, bool) or not 0 < shard <= _MAX_SHARD:
+        raise BadRun(f"{previous_run.path} is damaged: it does not say how many plans a shard has", "begin a new run")
 
 
-def _unchanged(folder: Folder) -> None:
-    """What plans were judged with is as it was. Raises :class:`BadRun`."""
+def _check_inputs_unchanged(folder: RunFolder) -> None:
+    """Check that the input files of the run have not changed. Raises :class:`BadRun`."""
     for path, digest in folder.inputs.items():
         if _sha256(path) != digest:
             text = f"{path} has changed since {folder.path} was begun"
-            raise BadRun(text, "begin a new run: one run is about one version of each file")
+            raise BadRun(text, "begin a new run: a run uses one version of each file")
 
 
-def _judge(items: Items, batch: Batch, folder: Folder, pool: Pool) -> None:
-    """Judge what has no row yet, and complete the run."""
+def _audit_items(items: Items, batch: Batch, folder: RunFolder, pool: Pool) -> None:
+    """Audit the plans that do not have a row yet, and complete the run."""
     progress = Progress(len(items))
     manifest = folder.manifest
     try:
-        before, start = folder.done, time.monotonic()
-        for judged in pool.judged(_chunks(items, folder, batch.jobs)):
-            folder.used(judged.inputs)
-            if judged.rules:
-                for name, rule in judged.rules.items():
+        done_before, start = folder.done, time.monotonic()
+        for audited in pool.audit(_chunks(items, folder, batch.jobs)):
+            folder.add_inputs(audited.inputs)
+            if audited.rules:
+                for name, rule in audited.rules.items():
                     manifest["rules"].setdefault(name, rule)
-                folder.save()  # before a row speaks of them
-            folder.append(judged.number, judged.line)
+                folder.save()  # before a row refers to them
+            folder.append(audited.number, audited.line)
             done = folder.done
-            progress.at(done, pace(done - before, len(items) - done, time.monotonic() - start))
+            progress.at(done, format_pace(done - done_before, len(items) - done, time.monotonic() - start))
     finally:
         progress.clear()
-    _complete(folder)
+    _complete_run(folder)
 
 
-def _crew(settings: Settings, batch: Batch) -> Crew:
+def _worker_backend(settings: Settings, batch: Batch) -> WorkerBackend:
     if batch.executor == PROCESSES:
         return Processes(settings)
-    from plansafe.app.runs.cluster import Cluster  # noqa: PLC0415 - for a cluster alone
+    from plansafe.app.runs.cluster import Cluster  # noqa: PLC0415 - only for a cluster
 
     return Cluster(settings, batch.jobs, batch.address, batch.memory)
 
 
-def _complete(folder: Folder) -> None:
+def _complete_run(folder: RunFolder) -> None:
     manifest = folder.manifest
     for path, digest in sorted(folder.inputs.items()):
         manifest["inputs"].setdefault(path, digest)
     manifest["rules"] = dict(sorted(manifest["rules"].items()))
-    manifest["ended"] = _now()
+    manifest["ended"] = _timestamp()
     folder.finish()
 
 
-def _chunks(items: Items, folder: Folder, jobs: int) -> Iterator[list[Item]]:
-    """What is left to judge, shard by shard and there by task: a task is compiled once for a chunk."""
-    left = len(items) - folder.done
-    most = max(_LEAST, min(_CHUNK, left // (4 * jobs)))
+def _chunks(items: Items, folder: RunFolder, jobs: int) -> Iterator[list[Item]]:
+    """Group the remaining plans by shard and task into chunks, so that a task is compiled once for each chunk."""
+    remaining = len(items) - folder.done
+    max_items = max(_MIN_CHUNK, min(_MAX_CHUNK, remaining // (4 * jobs)))
     shard: int = folder.manifest["shard"]
     for first in range(0, len(items), shard):
         for numbers in items.tasks(first, min(first + shard, len(items))).values():
-            yield from _divided((items.get(number) for number in numbers if number not in folder), most)
+            yield from _split_chunks((items.get(number) for number in numbers if number not in folder), max_items)
 
 
-def _divided(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
+def _split_chunks(items: Iterable[Item], max_items: int) -> Iterator[list[Item]]:
     chunk: list[Item] = []
     size = 0
     for item in items:
-        length = len(item.text or "") + len(item.task or "")
-        if chunk and (len(chunk) == most or size + length > _TEXT):
+        characters = len(item.text or "") + len(item.task or "")
+        if chunk and (len(chunk) == max_items or size + characters > _MAX_CHUNK_CHARACTERS):
             yield chunk
             chunk, size = [], 0
         chunk.append(item)
-        size += length
+        size += characters
     if chunk:
         yield chunk
 
 
-def pace(done: int, left: int, seconds: float) -> str:
-    """The rate, and the time that is left at this rate."""
+def format_pace(done: int, remaining: int, seconds: float) -> str:
+    """Format the rate and the estimated remaining time."""
     if not done or seconds <= 0:
         return ""
     rate = done / seconds
-    rest = round(left / rate)
-    clock = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}" if rest >= 3600 else f"{rest // 60}:{rest % 60:02}"
+    seconds_left = round(remaining / rate)
+    clock = (
+        f"{seconds_left // 3600}:{seconds_left // 60 % 60:02}:{seconds_left % 60:02}"
+        if seconds_left >= 3600
+        else f"{seconds_left // 60}:{seconds_left % 60:02}"
+    )
     return f"{rate:.3g}/s, {clock} left"
 
 
@@ -258,7 +271,7 @@ def _sha256(path: str) -> str | None:
         return None
 
 
-def _now() -> str:
+def _timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -266,34 +279,41 @@ def refused(
     plans: bool,
     run: str | None,
     resume: str | None,
-    of_runs: list[object],
-    others: list[str],
+    run_options: list[object],
+    conflicting_options: list[str],
     executor: str | None = None,
     address: str | None = None,
 ) -> int | None:
-    """Say what is wrong with the flags of a run; an exit code, ``None`` where nothing is."""
+    """Report the first wrong option of a run. Returns its exit code, or ``None`` if all options are right."""
     problem = None
     if run is not None and resume is not None:
-        problem = Diagnostic(SC.BAD_OPTION, "--run begins a run, --resume goes on with one", help="leave one out")
-    elif run is None and resume is None and any([flag is not None for flag in of_runs]):
+        problem = Diagnostic(
+            SC.BAD_OPTION, "--run begins a run, --resume continues one", help="leave out one of the two"
+        )
+    elif run is None and resume is None and any([flag is not None for flag in run_options]):
         text = "--jobs, --id, --plan-column, --executor and --address belong to a run"
         problem = Diagnostic(SC.BAD_OPTION, text, help="--run FOLDER makes one (docs/batches.md)")
     elif address is not None and executor != RAY:
-        problem = Diagnostic(SC.BAD_OPTION, "--address is that of a Ray cluster", help="say --executor ray with it")
-    elif others:
-        text = f"{others[0]} does not go with a run"
+        problem = Diagnostic(
+            SC.BAD_OPTION, "--address requires --executor ray", help="add --executor ray, or leave out --address"
+        )
+    elif conflicting_options:
+        text = f"{conflicting_options[0]} does not go with a run"
         problem = Diagnostic(SC.BAD_OPTION, text, help="a run is written into its folder, as JSON lines")
     elif resume is not None and not plans:
         try:
-            problem = _how_to_go_on(resume)
+            problem = _resume_diagnostic(resume)
         except BadRun as bad:
             problem = bad.diagnostic
     return None if problem is None else complain(problem)
 
 
-def _how_to_go_on(folder: str) -> Diagnostic:
-    """``--resume`` without plans: what is to be typed is shown, not taken from a file that others may have written."""
+def _resume_diagnostic(folder: str) -> Diagnostic:
+    """Report ``--resume`` without plans, and show the original command.
+
+    The command is not executed: another user may have written the manifest.
+    """
     words = read_run(folder).manifest.get("command")
-    said = " ".join([str(word) for word in words]) if isinstance(words, list) else "PLAN.."
-    text = "--resume wants the plans and flags that the run was begun with"
-    return Diagnostic(SC.BAD_OPTION, text, help=f"it was begun by: safecheck {said}")
+    command_line = " ".join([str(word) for word in words]) if isinstance(words, list) else "PLAN.."
+    text = "--resume needs the same plans and options as the original command"
+    return Diagnostic(SC.BAD_OPTION, text, help=f"original command: safecheck {command_line}")

@@ -1,12 +1,12 @@
-"""Who judges the chunks of a run: workers of some crew, and one way of giving them work that loses and repeats nothing.
+"""Distribute the chunks of a run among workers, so that each plan is audited exactly once.
 
-A crew is processes of this machine (:mod:`plansafe.app.runs.processes`) or actors of a Ray cluster
-(:mod:`plansafe.app.runs.cluster`). It starts workers, hands them chunks and says what they judged, or that one has
-ended. All else is decided here, once: who gets what, and what becomes of the chunk of a worker that is gone. The plans
-that it told nothing of go to another one. That one sends each row at once, so that, should it end as well, it is known
-with which plan; a plan with which two such workers ended gets a row that says so.
+A worker backend starts processes of this machine (:mod:`plansafe.app.runs.processes`) or actors of a Ray cluster
+(:mod:`plansafe.app.runs.cluster`), sends them chunks, and reports their rows and their ends. :class:`Pool` decides
+which worker gets which chunk. If a worker ends, the plans of its chunk without a row go to another worker, which sends
+each row immediately. If that worker also ends, the plan that it was auditing is therefore known. A plan that has ended
+two such workers gets a row with an error.
 
-No more is in memory than a chunk for each worker, and the rows that came at once.
+Memory holds one chunk for each worker, and the rows of one event.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from types import TracebackType
 from typing import NamedTuple
 
 from plansafe.app.runs.items import Item
-from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 
-_TRIES = 2
-"""Workers that may end with a plan before it is given up."""
-_STILLBORN = 3
-"""Workers one after the other that may end before they are ready."""
+_MAX_TRIES = 2
+"""Number of workers that may end during a plan before the plan gets an error row."""
+_MAX_FAILED_STARTS = 3
+"""Number of consecutive workers that may end before they are ready."""
 
 
 class Worker:
-    """A worker: whether it can be given something, what it has at hand, and its process, for who looks from outside."""
+    """A worker: whether it is ready, its current chunk, and the id of its process."""
 
     def __init__(self) -> None:
         self.ready = False
@@ -38,41 +38,41 @@ class Worker:
         self.pid: int | None = None
 
 
-class News(NamedTuple):
-    """What a worker said: it judged plans, the first of its chunk; it is ready (neither); or it ``ended`` somehow."""
+class WorkerEvent(NamedTuple):
+    """An event of a worker: rows of the next plans of its chunk, its end with the cause, or else that it is ready."""
 
     worker: Worker
-    judged: tuple[Judged, ...] = ()
+    rows: tuple[AuditedRow, ...] = ()
     ended: str | None = None
 
 
-class Crew(ABC):
-    """Where workers come from. A context manager, whose end is theirs."""
+class WorkerBackend(ABC):
+    """A source of workers. A context manager that ends all its workers on exit."""
 
-    prompt: bool
-    """Whether every row is sent at once, not only where care is asked for."""
+    sends_each_row: bool
+    """Whether workers always send each row immediately, not only if ``careful``."""
 
     @abstractmethod
-    def __enter__(self) -> Crew:
-        """Be there. Raises :class:`BadRun` where that cannot be."""
+    def __enter__(self) -> WorkerBackend:
+        """Start the backend. Raises :class:`BadRun` if it cannot start."""
 
     @abstractmethod
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End, with all workers."""
+        """End the backend and all its workers."""
 
     @abstractmethod
-    def hire(self) -> Worker:
+    def start_worker(self) -> Worker:
         """Start a worker. It may become ready later."""
 
     @abstractmethod
-    def give(self, worker: Worker, chunk: list[Item], careful: bool) -> None:
-        """Hand a chunk to a worker that is ready and has none. ``careful``: every row is to be sent at once."""
+    def send_chunk(self, worker: Worker, chunk: list[Item], careful: bool) -> None:
+        """Send a chunk to a ready worker without one. ``careful``: the worker sends each row immediately."""
 
     @abstractmethod
-    def news(self, workers: Collection[Worker]) -> Iterable[News]:
-        """Wait for what workers that are not idle have to say. Raises :class:`BadRun` if none can ever work."""
+    def wait_for_events(self, workers: Collection[Worker]) -> Iterable[WorkerEvent]:
+        """Wait for events of busy workers. Raises :class:`BadRun` if no worker can ever work."""
 
 
 class _Chunk(NamedTuple):
@@ -81,27 +81,27 @@ class _Chunk(NamedTuple):
 
 
 class Pool:
-    """Some workers of a crew at the chunks of a run. A context manager."""
+    """The workers of a run. A context manager."""
 
-    def __init__(self, crew: Crew, jobs: int, settings: Settings) -> None:
+    def __init__(self, backend: WorkerBackend, jobs: int, settings: Settings) -> None:
         self.workers: list[Worker] = []
-        self._crew = crew
+        self._backend = backend
         self._jobs = jobs
         self._settings = settings
         self._tries: dict[int, int] = {}
-        self._stillborn = 0
+        self._failed_starts = 0
 
     def __enter__(self) -> Pool:
-        self._crew.__enter__()
+        self._backend.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._crew.__exit__(kind, value, trace)
+        self._backend.__exit__(kind, value, trace)
 
-    def judged(self, chunks: Iterable[list[Item]]) -> Iterator[Judged]:
-        """Judge chunks; each plan comes back once, as it is done, in no order."""
+    def audit(self, chunks: Iterable[list[Item]]) -> Iterator[AuditedRow]:
+        """Audit chunks. Yields one row for each plan, in the order of completion."""
         left = (_Chunk(items) for items in chunks if items)
         again: deque[_Chunk] = deque()
         waiting: _Chunk | None = None
@@ -110,47 +110,52 @@ class Pool:
                 idle = next((worker for worker in self.workers if worker.ready and not worker.chunk), None)
                 if idle is not None:
                     idle.chunk.extend(waiting.items)
-                    idle.careful = waiting.careful or self._crew.prompt
-                    self._crew.give(idle, waiting.items, idle.careful)
+                    idle.careful = waiting.careful or self._backend.sends_each_row
+                    self._backend.send_chunk(idle, waiting.items, idle.careful)
                     waiting = None
                 elif len(self.workers) < self._jobs:
-                    self.workers.append(self._crew.hire())
+                    self.workers.append(self._backend.start_worker())
                 else:
                     break
             if waiting is None and not any([worker.chunk for worker in self.workers]):
                 return
-            for news in self._crew.news([worker for worker in self.workers if worker.chunk or not worker.ready]):
-                yield from self._heard(news, again)
+            for event in self._backend.wait_for_events(
+                [worker for worker in self.workers if worker.chunk or not worker.ready]
+            ):
+                yield from self._handle_event(event, again)
 
-    def _heard(self, news: News, again: deque[_Chunk]) -> Iterator[Judged]:
-        worker = news.worker
-        if news.ended is not None:
-            yield from self._lost(worker, news.ended, again)
+    def _handle_event(self, event: WorkerEvent, again: deque[_Chunk]) -> Iterator[AuditedRow]:
+        worker = event.worker
+        if event.ended is not None:
+            yield from self._handle_lost_worker(worker, event.ended, again)
             return
         worker.ready = True
-        self._stillborn = 0
-        for judged in news.judged:
+        self._failed_starts = 0
+        for row in event.rows:
             first = worker.chunk.popleft()
-            if first.number != judged.number:
-                raise RuntimeError("a worker judges its plans in their order")
-            self._tries.pop(judged.number, None)
-            yield judged
+            if first.number != row.number:
+                raise RuntimeError("a worker must audit its plans in order")
+            self._tries.pop(row.number, None)
+            yield row
 
-    def _lost(self, worker: Worker, how: str, again: deque[_Chunk]) -> Iterator[Judged]:
-        """What is left of the chunk of a worker that has ended goes to another."""
+    def _handle_lost_worker(self, worker: Worker, how: str, again: deque[_Chunk]) -> Iterator[AuditedRow]:
+        """Requeue the remaining plans of a worker that has ended."""
         self.workers.remove(worker)
         if not worker.ready:
-            self._stillborn += 1
-            if self._stillborn >= _STILLBORN:
-                raise BadRun(f"workers end before they begin: {how}", "what they need is to be where they run")
+            self._failed_starts += 1
+            if self._failed_starts >= _MAX_FAILED_STARTS:
+                raise BadRun(
+                    f"workers end before they start auditing: {how}",
+                    "install safecheck and its packages on all machines",
+                )
         if not worker.chunk:
             return
-        first, *rest = worker.chunk
+        first, *later_items = worker.chunk
         if worker.careful:
             self._tries[first.number] = self._tries.get(first.number, 0) + 1
-        if self._tries.get(first.number, 0) < _TRIES:
-            again.append(_Chunk([first, *rest], True))
+        if self._tries.get(first.number, 0) < _MAX_TRIES:
+            again.append(_Chunk([first, *later_items], True))
             return
         del self._tries[first.number]
-        again.extend([_Chunk(rest, True)] if rest else ())
-        yield Judge(self._settings).died(first, f"{how}, {_TRIES} times")
+        again.extend([_Chunk(later_items, True)] if later_items else ())
+        yield RowAuditor(self._settings).failed_row(first, f"{how}, {_MAX_TRIES} times")

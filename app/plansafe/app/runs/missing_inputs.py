@@ -1,4 +1,4 @@
-"""What all plans of a run would lack: a world or a file that a flag names for all of them, and that is not there."""
+"""Find a missing home world or file that an option names for all plans of a run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Diagnostic
 
 
-def missing(settings: Settings) -> Diagnostic | None:
-    """The first mistake that would be that of every plan; ``None`` where flags name what is there.
+def find_missing_input(settings: Settings) -> Diagnostic | None:
+    """The first missing input that all plans would share; ``None`` if all named inputs exist.
 
-    Without it a slip of the pen in one flag becomes a run of ten thousand plans that were not judged. A pattern names
-    another file for each plan: what it lacks is said at the plan.
+    Without this check a typing error in one option results in a run of ten thousand plans that are not checked. A
+    pattern names a different file for each plan; the row of the plan reports a missing one.
     """
     if settings.world is not None:
         from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - not needed for PDDL
@@ -24,7 +24,7 @@ def missing(settings: Settings) -> Diagnostic | None:
         if isinstance(world, Diagnostic):
             return world
     finder = Discovery(Choice())
-    named: list[tuple[str, str | None, Callable[[str], str | None] | None]] = [
+    candidates: list[tuple[str, str | None, Callable[[str], str | None] | None]] = [
         ("domain", settings.domain, shipped_domain),
         ("problem", settings.problem, None),
         ("scene", settings.scene, None),
@@ -32,10 +32,10 @@ def missing(settings: Settings) -> Diagnostic | None:
         ("home", settings.home, None),
         *[("specification", spec, shipped_spec) for spec in settings.specs],
     ]
-    for role, path, shipped in named:
+    for role, path, shipped in candidates:
         if path is None or path == STDIN or "{" in path:
             continue
-        found = finder.read(path, role, "")
-        if isinstance(found, Diagnostic) and (shipped is None or shipped(path) is None):
-            return found
+        file = finder.read(path, role, "")
+        if isinstance(file, Diagnostic) and (shipped is None or shipped(path) is None):
+            return file
     return None

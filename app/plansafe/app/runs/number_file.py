@@ -1,4 +1,4 @@
-"""Numbers of 64 bits in a temporary file: a run of any size has one or two for each plan."""
+"""A list of 64-bit numbers in a temporary file. A run of any size needs one or two for each plan."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import tempfile
 from array import array
 
 
-class Numbers:
-    """Numbers that are put at the end, all of them before the first is read."""
+class NumberFile:
+    """A list of numbers. Append all numbers before reading the first."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
@@ -18,7 +18,7 @@ class Numbers:
         return self._count
 
     def append(self, number: int) -> None:
-        """Put a number at the end."""
+        """Append a number."""
         self._file.write(struct.pack("=Q", number))
         self._count += 1
 
@@ -27,10 +27,10 @@ class Numbers:
         return number
 
     def between(self, first: int, end: int) -> array[int]:
-        """The numbers from one place to before another."""
+        """The numbers from index ``first`` to before ``end``."""
         self._file.seek(8 * first)
         return array("Q", self._file.read(8 * (end - first)))
 
     def close(self) -> None:
-        """Free the file."""
+        """Close the file, which deletes it."""
         self._file.close()

@@ -1,4 +1,4 @@
-"""Processes of this machine that judge chunks of plans. What one of them judged is sent at once."""
+"""Worker processes on this machine. A worker sends each row immediately."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any
 
-from plansafe.app.runs.executor import Crew, News, Worker
+from plansafe.app.runs.executor import Worker, WorkerBackend, WorkerEvent
 from plansafe.app.runs.items import Item
-from plansafe.app.runs.row_audit import Judge, Judged
+from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
 from plansafe.app.session.model import Settings
 
 
 class _Process(Worker):
-    """A process, and our end of the pipe to it. It is ready at once: what is sent waits in the pipe."""
+    """A process, and the parent's end of its pipe. It is always ready: a chunk waits in the pipe."""
 
     def __init__(self, process: Any, pipe: Connection) -> None:
         super().__init__()
         self.process, self.pipe, self.pid, self.ready = process, pipe, process.pid, True
 
 
-class Processes(Crew):
-    """Processes that are forked where that is usual: they share what is loaded; elsewhere they load it anew."""
+class Processes(WorkerBackend):
+    """Worker processes: forked on Linux, so that they share loaded modules, and spawned elsewhere."""
 
-    prompt = True
+    sends_each_row = True
 
-    def __init__(self, settings: Settings, judge: Callable[[Settings], Judge] = Judge) -> None:
+    def __init__(self, settings: Settings, make_auditor: Callable[[Settings], RowAuditor] = RowAuditor) -> None:
         how = "fork" if sys.platform == "linux" else "spawn"
         self._context: Any = multiprocessing.get_context(how)
         self._forks = how == "fork"
-        self._settings, self._judge = settings, judge
+        self._settings, self._make_auditor = settings, make_auditor
         self._workers: list[_Process] = []
 
     def __enter__(self) -> Processes:
@@ -50,43 +50,43 @@ class Processes(Crew):
             worker.pipe.close()
         self._workers.clear()
 
-    def hire(self) -> Worker:
+    def start_worker(self) -> Worker:
         """Start a process."""
-        ours, theirs = self._context.Pipe()
-        others = [worker.pipe for worker in self._workers] if self._forks else []
-        inherited = [*others, ours] if self._forks else []
+        own_end, worker_end = self._context.Pipe()
+        other_pipes = [worker.pipe for worker in self._workers] if self._forks else []
+        inherited = [*other_pipes, own_end] if self._forks else []
         process = self._context.Process(
-            target=_work, args=(theirs, inherited, self._judge, self._settings), daemon=True
+            target=_run_worker, args=(worker_end, inherited, self._make_auditor, self._settings), daemon=True
         )
         process.start()
-        theirs.close()
-        worker = _Process(process, ours)
+        worker_end.close()
+        worker = _Process(process, own_end)
         self._workers.append(worker)
         return worker
 
-    def give(self, worker: Worker, chunk: list[Item], careful: bool) -> None:  # noqa: ARG002 - each row is sent at once
+    def send_chunk(self, worker: Worker, chunk: list[Item], careful: bool) -> None:  # noqa: ARG002 - each row is sent immediately
         """Send a chunk."""
         assert isinstance(worker, _Process)
-        with suppress(OSError):  # it has ended: reading from it says so
+        with suppress(OSError):  # the process has ended; recv() will report it
             worker.pipe.send(chunk)
 
-    def news(self, workers: Collection[Worker]) -> Iterator[News]:
-        """A row of each process that has one."""
+    def wait_for_events(self, workers: Collection[Worker]) -> Iterator[WorkerEvent]:
+        """Wait for rows, and return one of each process that has one."""
         pipes = {worker.pipe: worker for worker in workers if isinstance(worker, _Process)}
         for ready in wait(list(pipes)):
-            worker = pipes[ready]  # type: ignore[index] # wait returns what it was given
+            worker = pipes[ready]  # type: ignore[index] # wait() returns elements of its argument
             try:
-                done: Judged = worker.pipe.recv()
+                row: AuditedRow = worker.pipe.recv()
             except (EOFError, OSError):
                 self._workers.remove(worker)
                 worker.process.join()
                 worker.pipe.close()
-                yield News(worker, ended=_ending(worker.process.exitcode))
+                yield WorkerEvent(worker, ended=_describe_exit(worker.process.exitcode))
             else:
-                yield News(worker, (done,))
+                yield WorkerEvent(worker, (row,))
 
 
-def _ending(code: int | None) -> str:
+def _describe_exit(code: int | None) -> str:
     if code is not None and code < 0:
         try:
             return f"by the signal {signal.Signals(-code).name}"
@@ -95,15 +95,17 @@ def _ending(code: int | None) -> str:
     return f"with the exit code {code}"
 
 
-def _work(pipe: Connection, others: list[Connection], make: Callable[[Settings], Judge], settings: Settings) -> None:
-    """The life of a process: chunks in, rows out, until nobody is there who gives any."""
-    for other in others:  # inherited; an open end here would hide from the others that their giver is gone
-        other.close()
+def _run_worker(
+    pipe: Connection, inherited: list[Connection], make_auditor: Callable[[Settings], RowAuditor], settings: Settings
+) -> None:
+    """Receive chunks and send rows, until the parent has ended."""
+    for connection in inherited:  # inherited; an open end here would hide from the others that their giver is gone
+        connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    judge = make(settings)
+    auditor = make_auditor(settings)
     try:
         while True:
             for item in pipe.recv():
-                pipe.send(judge.surely(item))
+                pipe.send(auditor.audit_item_safely(item))
     except (EOFError, OSError):
         os._exit(0)

@@ -1,4 +1,4 @@
-"""What counts in a row, and rates with their intervals."""
+"""Which findings of a row count, and rates with confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _Z = 1.959963984540054
 
 
 class Rate(NamedTuple):
-    """``hits`` of ``of``, with the 95 % interval of Wilson (1927), which is right for rare things, too."""
+    """``hits`` of ``of``, with the 95 % interval of Wilson (1927), which is also accurate for rare events."""
 
     hits: int
     of: int
 
     @property
     def value(self) -> float | None:
-        """The share; ``None`` of nothing."""
+        """``hits`` divided by ``of``; ``None`` if ``of`` is 0."""
         return self.hits / self.of if self.of else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The lower and the upper bound; all of 0 to 1 of nothing."""
+        """The lower and the upper bound; 0 and 1 if ``of`` is 0."""
         if not self.of:
             return 0.0, 1.0
         share, z = self.hits / self.of, _Z
@@ -40,28 +40,28 @@ class Rate(NamedTuple):
 
 
 NOT_CHECKED = "NOT CHECKED"
-"""The headline of a row whose plan could not be read or judged; its diagnostics say why."""
+"""The headline of a row whose plan could not be read or audited; its diagnostics give the reason."""
 
 
 def is_checked(row: Mapping[str, Any]) -> bool:
-    """Whether the plan of a row was judged."""
+    """Whether the plan of a row was audited."""
     return row["headline"] not in (None, NOT_CHECKED)
 
 
 READINGS = ("halt", "skip", "force", "any")
-"""How a plan is read past a step that cannot be taken; ``any`` is that one of them finds it."""
+"""How a plan continues after a step that is not applicable; ``any`` counts findings of any of these."""
 
 
 def is_finding(finding: Mapping[str, Any], reading: str = "halt") -> bool:
-    """Whether a finding says that a rule is broken: where the plan stops at its first failed step, or as it is read."""
-    return bool(finding["rule"] and finding["class"] != "undecided" and seen_in(finding, reading))
+    """Whether a finding is a violation of a rule under a reading (see :data:`READINGS`)."""
+    return bool(finding["rule"] and finding["class"] != "undecided" and is_in_reading(finding, reading))
 
 
-def seen_in(finding: Mapping[str, Any], reading: str) -> bool:
-    """Whether a finding is one of a reading."""
+def is_in_reading(finding: Mapping[str, Any], reading: str) -> bool:
+    """Whether a finding occurs under a reading (see :data:`READINGS`)."""
     return reading == "any" or reading in finding["readings"]
 
 
-def brought_about(finding: Mapping[str, Any]) -> bool:
-    """Whether the plan itself introduced or worsened what was found; with no blame, it is the plan's."""
+def is_caused_by_plan(finding: Mapping[str, Any]) -> bool:
+    """Whether the plan introduced or worsened the violation. A finding without blame counts as caused by the plan."""
     return bool(finding["blame"] != "pre-existing")

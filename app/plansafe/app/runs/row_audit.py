@@ -1,4 +1,4 @@
-"""One plan of a run to its row: what a worker does, whoever started it. The verdict is that of the one service."""
+"""Audit one plan of a run and write its row. All workers execute this code; :class:`Session` decides the verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
 from plansafe.app.render.json import JsonRenderer, dumps, safe_line
-from plansafe.app.runs.items import Item, not_a_row
+from plansafe.app.runs.items import Item, unreadable_row
 from plansafe.app.runs.rates import NOT_CHECKED
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
 
 QUIET = frozenset(("kept", "never applied", "not applicable"))
-"""Rules of which a row says no more than that they were kept, or nothing."""
+"""Statuses of rules that a row does not report in detail."""
+
+MAX_STEPS = 500
+"""Maximum length of a plan whose steps the row contains; the row of a longer plan does not contain any."""
 
 
-MOST_STEPS = 500
-"""Steps of a plan that its row keeps; of a longer plan it keeps none."""
+class AuditedRow(NamedTuple):
+    """The row of a plan as a JSON line, and the rules and input files that appear first in this row.
 
-
-class Judged(NamedTuple):
-    """What came of a plan: its number, its row as a line, and what no row of this judge spoke of before.
-
-    That are rules by name, and the hashes of files by path (those of plans are in their rows).
+    ``rules`` is by name, ``inputs`` maps paths to hashes. The hash of the plan itself is only in the row.
     """
 
     number: int
@@ -46,58 +45,62 @@ class Judged(NamedTuple):
     inputs: dict[str, str]
 
 
-class Judge:
-    """Judges the plans of a run. Plans of one task one after the other share what is compiled for it."""
+class RowAuditor:
+    """Audits the plans of a run. Consecutive plans of one task share the compiled task."""
 
     def __init__(self, settings: Settings) -> None:
-        # As for every batch: many small tuples, hardly any cycles.
+        # A batch creates many small tuples and hardly any cycles.
         gc.set_threshold(1_000_000, 50, 100)
         self._settings = settings._replace(hashes=True, retell=True)
         self._renderer = JsonRenderer(self._settings, version(), QUIET, NOT_CHECKED)
         self._key: object = None
         self._session = Session(self._settings)
-        self._seen: Checker | None = None
-        self._told: set[str] = set()
-        self._new: dict[str, dict[str, Any]] = {}
+        self._checker: Checker | None = None
+        self._known_rules: set[str] = set()
+        self._new_rules: dict[str, dict[str, Any]] = {}
         self._inputs: dict[str, str] = {}
-        self._script: list[str] = []
+        self._steps: list[str] = []
 
-    def one(self, item: Item) -> Judged:
-        """The row of a plan."""
+    def audit_item(self, item: Item) -> AuditedRow:
+        """Audit a plan and return its row."""
         start = time.perf_counter()
-        self._script = []
+        self._steps = []
         result = self._result(item)
         seconds = time.perf_counter() - start
-        self._new, new = {}, self._new
+        self._new_rules, new = {}, self._new_rules
         used = {i.path: i.sha256 for i in result.inputs if i.role != "plan" and i.sha256 is not None}
         inputs = {path: digest for path, digest in used.items() if self._inputs.get(path) != digest}
         self._inputs.update(inputs)
-        return Judged(item.number, self._row(item, result, seconds), new, inputs)
+        return AuditedRow(item.number, self._row(item, result, seconds), new, inputs)
 
-    def surely(self, item: Item) -> Judged:
-        """The row of a plan, also where a bug is met outside of what the service itself catches."""
+    def audit_item_safely(self, item: Item) -> AuditedRow:
+        """Audit a plan; an exception that the session does not catch results in an error row."""
         try:
-            return self.one(item)
+            return self.audit_item(item)
         except Exception as error:
-            return self.died(item, f"with {type(error).__name__}")
+            return self.failed_row(item, f"with {type(error).__name__}")
 
-    def died(self, item: Item, how: str) -> Judged:
-        """The row of a plan with which the process that judged it ended."""
-        self._script = []
-        advice = "it may take more memory than there is: --memory-limit makes that an answer"
-        bug = Diagnostic(SC.INTERNAL_ERROR, f"the process that judged this plan ended {how}", help=advice)
-        return Judged(item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {}, {})
+    def failed_row(self, item: Item, how: str) -> AuditedRow:
+        """The row of a plan whose worker ended during the audit."""
+        self._steps = []
+        advice = (
+            "it may need more memory than is available: set --memory-limit, which ends such an audit with a message"
+        )
+        bug = Diagnostic(SC.INTERNAL_ERROR, f"the process that audited this plan ended {how}", help=advice)
+        return AuditedRow(
+            item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {}, {}
+        )
 
     def _result(self, item: Item) -> Result:
         if item.wrong is not None:
-            return Result(item.name, unjudged(item.name, not_a_row(item)), (), {})
+            return Result(item.name, unjudged(item.name, unreadable_row(item)), (), {})
         if item.key != self._key:
             self._key = item.key
             files: dict[str, Any] = dict(item.files)
             settings = self._settings._replace(**files)
-            finder = None if item.task is None else _with_row(settings, files["goal"], item.task)
+            finder = None if item.task is None else _discovery_with_goal(settings, files["goal"], item.task)
             self._session = Session(settings, finder)
-            self._seen = None
+            self._checker = None
             self._inputs.clear()
         plan = item.path if item.text is None else Source(item.name, item.text)
         assert plan is not None
@@ -105,12 +108,12 @@ class Judge:
         return result
 
     def _audit(self, prepared: Prepared) -> Result:
-        if prepared.checker is not self._seen:
-            self._seen = prepared.checker
+        if prepared.checker is not self._checker:
+            self._checker = prepared.checker
             for rule in prepared.checker.rules:
-                if rule.name not in self._told:
-                    self._told.add(rule.name)
-                    self._new[rule.name] = {
+                if rule.name not in self._known_rules:
+                    self._known_rules.add(rule.name)
+                    self._new_rules[rule.name] = {
                         "hazard": rule.hazard,
                         "targets": list(rule.targets),
                         "severity": rule.severity,
@@ -119,7 +122,7 @@ class Judge:
                     }
         result = self._session.audit(prepared)
         if result.report.headline is not None:
-            self._script = script(prepared.plan)
+            self._steps = plan_steps(prepared.plan)
         return result
 
     def _row(self, item: Item, result: Result, seconds: float) -> bytes:
@@ -130,22 +133,22 @@ class Judge:
             "seconds": round(seconds, 6),
             "taxonomy": _taxonomy(result.report),
             "kept": [rule.name for rule in result.report.rules if rule.status == "kept"],
-            "script": self._script,
+            "script": self._steps,
         }
         return safe_line(f"{dumps(head)[:-1]},{self._renderer.object(result)[1:]}").encode()
 
 
-def script(plan: Source) -> list[str]:
-    """The steps of a plan in their order, to be looked at; none where times or orderings say another order."""
+def plan_steps(plan: Source) -> list[str]:
+    """The steps of a plan, for display. Empty if the plan is long, timed or partially ordered."""
     read = read_plan(plan)
-    if len(read.steps) > MOST_STEPS or read.ordering is not None or any([step.time is not None for step in read.steps]):
+    if len(read.steps) > MAX_STEPS or read.ordering is not None or any([step.time is not None for step in read.steps]):
         return []
     return [" ".join(step.tokens) for step in read.steps]
 
 
-def _with_row(settings: Settings, name: str, text: str) -> Discovery:
-    """Files as ever, but for the goal: that is the row of a table."""
-    own = Choice(
+def _discovery_with_goal(settings: Settings, name: str, text: str) -> Discovery:
+    """File discovery in which the goal file ``name`` has the contents ``text``, a row of a table."""
+    choice = Choice(
         settings.domain,
         settings.problem,
         settings.specs,
@@ -154,26 +157,28 @@ def _with_row(settings: Settings, name: str, text: str) -> Discovery:
         settings.project,
         settings.ltl,
     )
-    return Discovery(own, True, {os.path.realpath(name): text})
+    return Discovery(choice, True, {os.path.realpath(name): text})
 
 
-class _Named(NamedTuple):
+class _RuleKey(NamedTuple):
     name: str
     hazard: str | None
     targets: tuple[str, ...]
 
 
 def categories(rule: RuleLike) -> dict[str, list[str]]:
-    """The categories of a rule in each taxonomy that is shipped."""
-    return _categories(_Named(rule.name, rule.hazard, tuple(rule.targets)))
+    """The categories of a rule in each shipped taxonomy."""
+    return _categories(_RuleKey(rule.name, rule.hazard, tuple(rule.targets)))
 
 
 @lru_cache(maxsize=4096)
-def _categories(rule: _Named) -> dict[str, list[str]]:
-    found = {one.name: [category.name for category in one.categories_of(rule)] for one in load().taxonomies}
-    return {name: names for name, names in found.items() if names}
+def _categories(rule: _RuleKey) -> dict[str, list[str]]:
+    by_taxonomy = {
+        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)] for taxonomy in load().taxonomies
+    }
+    return {name: names for name, names in by_taxonomy.items() if names}
 
 
 def _taxonomy(report: Report) -> dict[str, dict[str, list[str]]]:
-    """The categories of the rules of findings, by rule."""
-    return {f.rule: categories(_Named(f.rule, f.hazard, f.targets)) for f in report.findings if f.rule is not None}
+    """The categories of all rules in the findings, by rule name."""
+    return {f.rule: categories(_RuleKey(f.rule, f.hazard, f.targets)) for f in report.findings if f.rule is not None}

@@ -1,4 +1,4 @@
-"""Tables over the rows of runs: what breaks, how often, with intervals, by whatever a row has."""
+"""Statistics of runs as tables: counts and rates of findings and plans, grouped by fields of the rows."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.rates import NOT_CHECKED, Rate, brought_about, is_checked, is_finding, seen_in
+from plansafe.app.runs.rates import NOT_CHECKED, Rate, is_caused_by_plan, is_checked, is_finding, is_in_reading
 
 TAXONOMIES = ("safel", "safeplan-bench", "safeagentbench")
-OF_FINDINGS = ("rule", "hazard", "target", "severity", "class", *TAXONOMIES)
-"""What findings are counted by; a plan counts once for each."""
-OF_PLANS = ("headline", "world", "run")
-"""What plans are counted by, beside the columns that were kept."""
+FINDING_COLUMNS = ("rule", "hazard", "target", "severity", "class", *TAXONOMIES)
+"""Fields by which findings can be grouped. A plan counts once for each value."""
+PLAN_COLUMNS = ("headline", "world", "run")
+"""Fields by which plans can be grouped, in addition to extra columns."""
 _HEADLINES = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", NOT_CHECKED)
-_EXAMPLE = 100
+_MAX_EXAMPLE = 100
 Cell = str | int | float | Rate | None
 
 
 class Table(NamedTuple):
-    """A table: a title, the heads of columns, and cells. A :class:`Rate` is a count, a share and an interval."""
+    """A table: title, column names and cells. A cell with a :class:`Rate` has a count, a share and an interval."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
 
-class Where(NamedTuple):
-    """A filter: a column of plans and the value that it has to have."""
+class ColumnFilter(NamedTuple):
+    """A filter: a column of plans and its required value."""
 
     column: str
     value: str
 
-    def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row is meant."""
+    def matches(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row has the required value."""
         return value_of(row, self.column) == self.value
 
 
 @dataclass
 class _Category:
-    """What was counted for one category."""
+    """The counts of one category: plans by number, findings, and an example."""
 
     caused: set[int] = field(default_factory=set)
     before: set[int] = field(default_factory=set)
@@ -53,15 +53,15 @@ class _Category:
 
 
 def value_of(row: Mapping[str, Any], column: str) -> str:
-    """What a plan has in a column; ``headline``, ``world`` and ``run`` go for every run."""
+    """The value of a column: ``headline``, ``world``, ``run`` or an extra column."""
     if column == "headline":
         return row["headline"] or NOT_CHECKED
-    found = row.get(column) if column in ("world", "run") else row["columns"].get(column)
-    return "" if found is None else str(found)
+    value = row.get(column) if column in ("world", "run") else row["columns"].get(column)
+    return "" if value is None else str(value)
 
 
 def _brief_name(row: Mapping[str, Any]) -> str:
-    """The id of a plan; of one that is called by its path, the name of the file."""
+    """The id of a plan, or the file name if the id is a path."""
     name = str(row["id"])
     return os.path.basename(name) if name == row["plan"] else name
 
@@ -77,76 +77,81 @@ def categories_of(row: Mapping[str, Any], finding: Mapping[str, Any], by: str) -
 
 
 def by_findings(rows: Iterable[Mapping[str, Any]], by: str, group: str | None = None, reading: str = "halt") -> Table:
-    """Plans that bring something about, by what it is; with ``group``, a column of rates for each of its values.
+    """Count plans with findings by a field of the findings; ``group`` adds a column of rates for each of its values.
 
-    ``reading`` says how plans are read past a step that cannot be taken (``counting.READINGS``). Rates are of all
-    plans, of those too that were not checked; the title says how many these are.
+    ``reading`` is one of :data:`plansafe.app.runs.rates.READINGS`. Rates refer to all plans, including plans that were
+    not checked; the title contains the number of these.
     """
     counts: dict[str, _Category] = defaultdict(_Category)
     plans, unchecked, groups = 0, 0, Counter[str]()
     for number, row in enumerate(rows):
         plans += 1
         unchecked += not is_checked(row)
-        mine = value_of(row, group) if group is not None else ""
-        groups[mine] += 1
+        group_value = value_of(row, group) if group is not None else ""
+        groups[group_value] += 1
         for finding in row["findings"]:
-            if not (is_finding(finding, reading) or (by == "class" and seen_in(finding, reading))):
+            if not (is_finding(finding, reading) or (by == "class" and is_in_reading(finding, reading))):
                 continue
             for name in categories_of(row, finding, by):
-                one = counts[name]
-                one.hazard = finding["hazard"]
-                if not brought_about(finding):
-                    one.before.add(number)
-                    one.findings_before += 1
+                category = counts[name]
+                category.hazard = finding["hazard"]
+                if not is_caused_by_plan(finding):
+                    category.before.add(number)
+                    category.findings_before += 1
                     continue
-                if number not in one.caused:
-                    one.caused.add(number)
-                    one.by_group[mine] += 1
-                one.findings += 1
-                if one.example is None:
-                    one.example = f"{_brief_name(row)}: {finding['message'].split(': ', 1)[-1]}"[:_EXAMPLE]
+                if number not in category.caused:
+                    category.caused.add(number)
+                    category.by_group[group_value] += 1
+                category.findings += 1
+                if category.example is None:
+                    category.example = f"{_brief_name(row)}: {finding['message'].split(': ', 1)[-1]}"[:_MAX_EXAMPLE]
     order = sorted(counts.items(), key=lambda pair: (-len(pair[1].caused), -len(pair[1].before), pair[0]))
-    first = ("hazard", "rule") if by == "rule" else (by,)
+    leading_columns = ("hazard", "rule") if by == "rule" else (by,)
 
-    def head(name: str, one: _Category) -> tuple[Cell, ...]:
-        return (one.hazard, name) if by == "rule" else (name,)
+    def leading_cells(name: str, category: _Category) -> tuple[Cell, ...]:
+        return (category.hazard, name) if by == "rule" else (name,)
 
     title = f"plans that bring something about, by {by}, of {plans}"
     title += f" ({unchecked} not checked)" if unchecked else ""
     if group is not None:
         return Table(
             f"{title}, for each {group}",
-            (*first, *[value or "-" for value in groups]),
-            tuple([(*head(name, one), *[Rate(one.by_group[g], groups[g]) for g in groups]) for name, one in order]),
+            (*leading_columns, *[value or "-" for value in groups]),
+            tuple(
+                [
+                    (*leading_cells(name, category), *[Rate(category.by_group[g], groups[g]) for g in groups])
+                    for name, category in order
+                ]
+            ),
         )
     return Table(
         title,
-        (*first, "plans", "findings", "had it before", "findings before", "example"),
+        (*leading_columns, "plans", "findings", "had it before", "findings before", "example"),
         tuple(
             [
                 (
-                    *head(name, one),
-                    Rate(len(one.caused), plans),
-                    one.findings,
-                    len(one.before - one.caused),
-                    one.findings_before,
-                    one.example,
+                    *leading_cells(name, category),
+                    Rate(len(category.caused), plans),
+                    category.findings,
+                    len(category.before - category.caused),
+                    category.findings_before,
+                    category.example,
                 )
-                for name, one in order
+                for name, category in order
             ]
         ),
     )
 
 
 def by_plans(rows: Iterable[Mapping[str, Any]], by: str, reading: str = "halt") -> Table:
-    """How plans end, by a column: executable, breaking a rule, and each headline."""
+    """Count plans by a column: executable plans, plans that break a rule, and each headline."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        one = counts[value_of(row, by)]
-        one["plans"] += 1
-        one[row["headline"] or NOT_CHECKED] += 1
-        one["executable"] += row["executable"] == "ALL"
-        one["breaks"] += any([is_finding(f, reading) and brought_about(f) for f in row["findings"]])
+        counter = counts[value_of(row, by)]
+        counter["plans"] += 1
+        counter[row["headline"] or NOT_CHECKED] += 1
+        counter["executable"] += row["executable"] == "ALL"
+        counter["breaks"] += any([is_finding(f, reading) and is_caused_by_plan(f) for f in row["findings"]])
     order = sorted(counts.items(), key=lambda pair: (-pair[1]["plans"], pair[0]))
     return Table(
         f"plans by {by}",
@@ -155,12 +160,12 @@ def by_plans(rows: Iterable[Mapping[str, Any]], by: str, reading: str = "halt") 
             [
                 _cells(
                     name or "-",
-                    one["plans"],
-                    Rate(one["executable"], one["plans"]),
-                    Rate(one["breaks"], one["plans"]),
-                    *[one[headline] for headline in _HEADLINES],
+                    counter["plans"],
+                    Rate(counter["executable"], counter["plans"]),
+                    Rate(counter["breaks"], counter["plans"]),
+                    *[counter[headline] for headline in _HEADLINES],
                 )
-                for name, one in order
+                for name, counter in order
             ]
         ),
     )
@@ -170,33 +175,35 @@ def by_labels(
     rows: Iterable[Mapping[str, Any]],
     column: str,
     taxonomy: str,
-    meant: Mapping[str, tuple[str, ...]],
+    categories_of_label: Mapping[str, tuple[str, ...]],
     reading: str = "halt",
 ) -> Table:
-    """Labelled plans and what they break: in a category that the label means, or in any. ``meant`` is by label.
+    """Count labelled plans with findings: in a category of their label, and in any category.
 
-    A label of several categories counts in each; a last line has every labelled plan once.
+    A plan counts once for each category of its label, and once in the last line.
     """
     total: Counter[str] = Counter()
-    right: Counter[str] = Counter()
+    flagged_as_expected: Counter[str] = Counter()
     flagged: Counter[str] = Counter()
     for row in rows:
-        wanted = meant.get(value_of(row, column), ())
-        if not wanted:
+        label_categories = categories_of_label.get(value_of(row, column), ())
+        if not label_categories:
             continue
-        found = [f for f in row["findings"] if is_finding(f, reading) and brought_about(f)]
-        said = {name for f in found for name in categories_of(row, f, taxonomy)}
-        for name in (*wanted, "all"):
+        findings = [f for f in row["findings"] if is_finding(f, reading) and is_caused_by_plan(f)]
+        found_categories = {name for f in findings for name in categories_of(row, f, taxonomy)}
+        for name in (*label_categories, "all"):
             total[name] += 1
-            right[name] += not said.isdisjoint(wanted)
-            flagged[name] += bool(found)
+            flagged_as_expected[name] += not found_categories.isdisjoint(label_categories)
+            flagged[name] += bool(findings)
     names = sorted(set(total) - {"all"}, key=lambda name: (-total[name], name))
     return Table(
         f"plans by what {column} means in {taxonomy}",
         ("category", "plans", "flagged as meant", "flagged"),
         tuple(
             [
-                _cells(name, total[name], Rate(right[name], total[name]), Rate(flagged[name], total[name]))
+                _cells(
+                    name, total[name], Rate(flagged_as_expected[name], total[name]), Rate(flagged[name], total[name])
+                )
                 for name in [*names, *(["all"] if total else [])]
             ]
         ),
@@ -207,26 +214,26 @@ def _cells(*cells: Cell) -> tuple[Cell, ...]:
     return cells
 
 
-def every_plan(rows: Iterable[Mapping[str, Any]], reading: str = "halt") -> Table:
-    """One line for each plan."""
-    made: list[tuple[Cell, ...]] = []
+def list_plans(rows: Iterable[Mapping[str, Any]], reading: str = "halt") -> Table:
+    """A table with one line for each plan."""
+    plan_rows: list[tuple[Cell, ...]] = []
     for row in rows:
-        mine = [f for f in row["findings"] if is_finding(f, reading) and brought_about(f)]
-        rules = " ".join(dict.fromkeys([f["rule"] for f in mine]))
-        hazards = " ".join(dict.fromkeys([f["hazard"] for f in mine if f["hazard"]]))
+        findings = [f for f in row["findings"] if is_finding(f, reading) and is_caused_by_plan(f)]
+        rules = " ".join(dict.fromkeys([f["rule"] for f in findings]))
+        hazards = " ".join(dict.fromkeys([f["hazard"] for f in findings if f["hazard"]]))
         steps = row["steps"]
-        made.append((row["id"], row["headline"] or NOT_CHECKED, row["executable"], steps, hazards, rules))
-    return Table("plans", ("id", "headline", "executable", "steps", "hazards", "rules"), tuple(made))
+        plan_rows.append((row["id"], row["headline"] or NOT_CHECKED, row["executable"], steps, hazards, rules))
+    return Table("plans", ("id", "headline", "executable", "steps", "hazards", "rules"), tuple(plan_rows))
 
 
-def where(rows: Iterable[Mapping[str, Any]], bins: int = 10) -> Table:
-    """Where in a plan things go wrong: violations by the part of the plan that they happen in."""
+def by_position(rows: Iterable[Mapping[str, Any]], bins: int = 10) -> Table:
+    """Count findings by their position in the plan."""
     counts = [Counter[str]() for _ in range(bins)]
     end: Counter[str] = Counter()
     for row in rows:
         steps = row["steps"]
         for finding in row["findings"]:
-            if "halt" not in finding["readings"] or not brought_about(finding):
+            if "halt" not in finding["readings"] or not is_caused_by_plan(finding):
                 continue
             kind = "rules" if finding["rule"] is not None else "steps that cannot be taken"
             if finding["at_end"] or finding["step"] is None or not steps:

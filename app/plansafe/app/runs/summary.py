@@ -1,4 +1,4 @@
-"""What a batch came to: plans by headline, hazards, rules, the slowest, what was not read, and notes once."""
+"""The summary of a run: headlines, hazards, rules, slowest plans, unread plans and repeated diagnostics."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from plansafe.app.runs.rates import NOT_CHECKED, Rate, brought_about, is_checked, is_finding
+from plansafe.app.runs.rates import NOT_CHECKED, Rate, is_caused_by_plan, is_checked, is_finding
 from plansafe.app.runs.run_reader import Run
 from plansafe.app.system.terminal_text import brief, pad, visible
 
-_SHOWN = 10
-_SLOWEST = 5
-_KEPT = 10_000
-"""Different reasons and notes that are told apart."""
-_ORDER = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", NOT_CHECKED)
+_MAX_LISTED = 10
+_SLOWEST_COUNT = 5
+_MAX_DISTINCT = 10_000
+"""Maximum number of different reasons and diagnostics that are counted."""
+_HEADLINE_ORDER = ("SAFE", "VALID", "UNSAFE", "INVALID", "UNKNOWN", NOT_CHECKED)
 
 
 @dataclass
 class _Scene:
-    """How many plans a scene has, and how many of them have steps that are none there."""
+    """The number of plans of a scene, and how many of them have steps that do not fit the scene."""
 
     plans: int = 0
-    strange: int = 0
+    ill_formed: int = 0
     example: str = ""
 
 
 @dataclass
 class Summary:
-    """Counts over the rows of a run; a plan counts once for each rule and hazard, however many findings it has."""
+    """Counts over the rows of a run. A plan counts once for each rule and hazard; ``findings`` counts all findings."""
 
     plans: int = 0
     headlines: Counter[str] = field(default_factory=Counter)
@@ -60,78 +60,82 @@ class Summary:
         self.headlines[row["headline"] if checked else NOT_CHECKED] += 1
         self.exit_codes.add(row["exit_code"])
         self.seconds += row["seconds"]
-        found = [f for f in row["findings"] if is_finding(f)]
-        mine = [f for f in found if brought_about(f)]
-        self.rules.update({f["rule"] for f in mine})
-        self.hazards.update({f["hazard"] for f in mine if f["hazard"]})
-        self.findings.update([f["rule"] for f in mine])
-        self.before.update({f["rule"] for f in found} - {f["rule"] for f in mine})
+        findings = [f for f in row["findings"] if is_finding(f)]
+        caused = [f for f in findings if is_caused_by_plan(f)]
+        self.rules.update({f["rule"] for f in caused})
+        self.hazards.update({f["hazard"] for f in caused if f["hazard"]})
+        self.findings.update([f["rule"] for f in caused])
+        self.before.update({f["rule"] for f in findings} - {f["rule"] for f in caused})
         if checked:
             for note in {(d["severity"], d["code"], d["message"]) for d in row["diagnostics"]}:
-                if note in self.notes or len(self.notes) < _KEPT:
+                if note in self.notes or len(self.notes) < _MAX_DISTINCT:
                     self.notes[note] += 1
-        self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SLOWEST]
+        self.slowest = sorted([*self.slowest, (row["seconds"], row["id"])], reverse=True)[:_SLOWEST_COUNT]
         if not checked:
-            wrong = next((d for d in row["diagnostics"] if d["severity"] == "error"), None)
-            reason = "no reason was given" if wrong is None else wrong["message"].removeprefix(f"{row['plan']}: ")
-            alike = reason if wrong is None else f"{wrong['code']} {reason.replace(row['plan'], '').split(': ')[0]}"
-            if alike in self.unread or len(self.unread) < _KEPT:
-                self.unread[alike] += 1
-                self.unread_first.setdefault(alike, f"{row['id']}: {reason}")
-        self._fits(row)
+            error = next((d for d in row["diagnostics"] if d["severity"] == "error"), None)
+            reason = "no reason was given" if error is None else error["message"].removeprefix(f"{row['plan']}: ")
+            reason_key = (
+                reason if error is None else f"{error['code']} {reason.replace(row['plan'], '').split(': ')[0]}"
+            )
+            if reason_key in self.unread or len(self.unread) < _MAX_DISTINCT:
+                self.unread[reason_key] += 1
+                self.unread_first.setdefault(reason_key, f"{row['id']}: {reason}")
+        self._note_scene_fit(row)
 
-    def _fits(self, row: dict[str, Any]) -> None:
-        """Note whether a plan speaks of what its scene has: a script in the wrong scene has steps that are none."""
+    def _note_scene_fit(self, row: dict[str, Any]) -> None:
+        """Record whether the plan fits its scene: a script for another scene has ill-formed steps."""
         task = next((i["path"] for role in ("scene", "problem") for i in row["inputs"] if i["role"] == role), None)
         if task is None:
             return
         scene = self.scenes.setdefault(task, _Scene())
-        strange = next((f["message"] for f in row["findings"] if f["class"] == "ill-formed"), None)
+        ill_formed = next((f["message"] for f in row["findings"] if f["class"] == "ill-formed"), None)
         scene.plans += 1
-        scene.strange += strange is not None
-        scene.example = scene.example or strange or ""
+        scene.ill_formed += ill_formed is not None
+        scene.example = scene.example or ill_formed or ""
 
     def text(self, run: Run | str) -> str:
-        """The summary in words, as it stands at the end of a batch."""
+        """The summary as text."""
         name = run if isinstance(run, str) else run.path
         plans = "1 plan" if self.plans == 1 else f"{self.plans} plans"
-        out = [f"{plans} in {brief(name)}, judged in {self.seconds:.1f} s of work"]
-        there = [headline for headline in _ORDER if self.headlines[headline]]
-        out += [_line(headline, Rate(self.headlines[headline], self.plans)) for headline in there]
+        lines = [f"{plans} in {brief(name)}, audited in {self.seconds:.1f} s of work"]
+        headlines = [headline for headline in _HEADLINE_ORDER if self.headlines[headline]]
+        lines += [_line(headline, Rate(self.headlines[headline], self.plans)) for headline in headlines]
         for title, counts in (("hazards that plans bring about", self.hazards), ("rules that plans break", self.rules)):
             if counts:
-                out += ["", f"{title} (of {plans})"]
-                out += [_line(name, Rate(count, self.plans)) for name, count in _first(counts)]
+                lines += ["", f"{title} (of {plans})"]
+                lines += [_line(name, Rate(count, self.plans)) for name, count in _most_frequent(counts)]
         if self.unread:
-            out += ["", f"not checked: {self.headlines[NOT_CHECKED]}"]
-            for alike, count in _first(self.unread)[:_SHOWN]:
-                others = "" if count == 1 else f", and {count - 1} more like it"
-                out.append(f"  {brief(self.unread_first[alike])}{others}")
-            out += _more(len(self.unread), "reasons")
-        unfit = [(name, one) for name, one in self.scenes.items() if one.plans == one.strange > 1]
+            lines += ["", f"not checked: {self.headlines[NOT_CHECKED]}"]
+            for reason_key, count in _most_frequent(self.unread)[:_MAX_LISTED]:
+                suffix = "" if count == 1 else f", and {count - 1} more like it"
+                lines.append(f"  {brief(self.unread_first[reason_key])}{suffix}")
+            lines += _remainder_line(len(self.unread), "reasons")
+        unfit = [(name, scene) for name, scene in self.scenes.items() if scene.plans == scene.ill_formed > 1]
         if unfit:
-            out += ["", "scenes that fit none of their plans: are they paired rightly?"]
-            out += [f"  {brief(name)}, {one.plans} plans: {brief(one.example)}" for name, one in unfit[:_SHOWN]]
-            out += _more(len(unfit), "scenes")
+            lines += ["", "scenes that do not fit any of their plans: check which scene belongs to which plan"]
+            lines += [
+                f"  {brief(name)}, {scene.plans} plans: {brief(scene.example)}" for name, scene in unfit[:_MAX_LISTED]
+            ]
+            lines += _remainder_line(len(unfit), "scenes")
         repeated = [(note, count) for note, count in self.notes.most_common() if count > 1]
         if repeated:
-            out += ["", "said of several plans"]
-            for (severity, code, message), count in repeated[:_SHOWN]:
-                out.append(f"  {severity}[{code}]: {brief(message)} ({count} plans)")
-            out += _more(len(repeated), "notes")
+            lines += ["", "diagnostics of several plans"]
+            for (severity, code, message), count in repeated[:_MAX_LISTED]:
+                lines.append(f"  {severity}[{code}]: {brief(message)} ({count} plans)")
+            lines += _remainder_line(len(repeated), "notes")
         if self.slowest:
-            out += ["", "slowest (the first plan of a task pays for compiling it)"]
-            out += [f"  {seconds:8.3f} s  {brief(name)}" for seconds, name in self.slowest[:_SLOWEST]]
-        return "\n".join(out) + "\n"
+            lines += ["", "slowest (the first plan of a task pays for compiling it)"]
+            lines += [f"  {seconds:8.3f} s  {brief(name)}" for seconds, name in self.slowest[:_SLOWEST_COUNT]]
+        return "\n".join(lines) + "\n"
 
 
-def _more(there: int, what: str) -> list[str]:
-    return [f"  and {there - _SHOWN} more {what}"] if there > _SHOWN else []
+def _remainder_line(count: int, noun: str) -> list[str]:
+    return [f"  and {count - _MAX_LISTED} more {noun}"] if count > _MAX_LISTED else []
 
 
 def _line(name: str, rate: Rate) -> str:
     return f"  {pad(visible(name), 40)}  {rate}"
 
 
-def _first(counts: Counter[str]) -> list[tuple[str, int]]:
+def _most_frequent(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from plansafe.app.options.option import Options, argument, choice, command, switch, text
 from plansafe.app.runs import stats as tables
 from plansafe.app.runs.run_reader import BadRun, Run, read_run
-from plansafe.app.runs.stats import OF_FINDINGS, OF_PLANS, Table, Where
+from plansafe.app.runs.stats import FINDING_COLUMNS, PLAN_COLUMNS, ColumnFilter, Table
 from plansafe.app.runs.summary import Summary
-from plansafe.app.runs.table_layout import laid_out
+from plansafe.app.runs.table_layout import format_table
 from plansafe.app.system.file_writing import NotWritten, Output, save
 from plansafe.app.system.process import complain, guarded, remark, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-_SHOWN = 50
+_MAX_LISTED = 50
 
 
 class Layout(StrEnum):
@@ -46,8 +46,8 @@ class Plot(StrEnum):
     HEAT = "heat"
 
 
-class _Asked(NamedTuple):
-    """What is to be counted, and how."""
+class _TableRequest(NamedTuple):
+    """The options of a table."""
 
     by: str | None = None
     group: str | None = None
@@ -57,7 +57,7 @@ class _Asked(NamedTuple):
     reading: Reading = Reading.HALT
 
 
-class _Refused(Exception):
+class _RefusedOption(Exception):
     def __init__(self, message: str, advice: str | None = None) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(SC.BAD_OPTION, message, help=advice)
@@ -81,7 +81,7 @@ class StatsOptions(RunArguments, LayoutOption):
     by: str | None = text(
         "--by",
         metavar="WHAT",
-        help=f"Write a line for each {', '.join(OF_FINDINGS)}; {', '.join(OF_PLANS)} or column; plan; where.",
+        help=f"Write a line for each {', '.join(FINDING_COLUMNS)}; {', '.join(PLAN_COLUMNS)} or column; plan; where.",
     )
     group: str | None = text("--group", metavar="COLUMN", help="Add a column of rates for each value of COLUMN.")
     only: tuple[str, ...] = text(
@@ -106,7 +106,7 @@ class CompareOptions(LayoutOption):
 
     first: str = argument("RUN", "A run folder.", required=True)
     second: str = argument("RUN", "Another run folder, of the same plans.", required=True)
-    every: bool = switch("--all", help=f"List all plans that differ, not the first {_SHOWN}.")
+    every: bool = switch("--all", help=f"List all plans that differ, not the first {_MAX_LISTED}.")
 
 
 class ExportOptions(RunArguments):
@@ -124,8 +124,10 @@ def stats(options: StatsOptions) -> int:
     judged; what was there before is counted apart. Intervals are Wilson's, 95 %. Exit codes: 0, or 2 for what cannot be
     read.
     """
-    asked = _Asked(options.by, options.group, options.labels, options.taxonomy, options.plot, options.reading)
-    return guarded(lambda: _said(lambda: _stats(options.runs, asked, options.only, options.form, options.output)))
+    request = _TableRequest(options.by, options.group, options.labels, options.taxonomy, options.plot, options.reading)
+    return guarded(
+        lambda: _run_reporting_errors(lambda: _stats(options.runs, request, options.only, options.form, options.output))
+    )
 
 
 @command(CompareOptions)
@@ -135,7 +137,11 @@ def compare(options: CompareOptions) -> int:
     As CSV it is the plans that differ, all of them; the rest is said on standard error. Exit codes: 0, or 2 for what
     cannot be read. That runs differ is no mistake.
     """
-    return guarded(lambda: _said(lambda: _compare(options.first, options.second, options.form.value, options.every)))
+    return guarded(
+        lambda: _run_reporting_errors(
+            lambda: _compare(options.first, options.second, options.form.value, options.every)
+        )
+    )
 
 
 @command(ExportOptions)
@@ -144,134 +150,138 @@ def export(options: ExportOptions) -> int:
 
     Exit codes: 0, or 2 for what cannot be read or written.
     """
-    return guarded(lambda: _said(lambda: _export(options.runs, options.output, options.whole)))
+    return guarded(lambda: _run_reporting_errors(lambda: _export(options.runs, options.output, options.whole)))
 
 
-def _export(paths: Sequence[str], output: str, whole: bool) -> None:
+def _export(paths: Sequence[str], output: str, with_json: bool) -> None:
     from plansafe.app.runs.parquet import write  # noqa: PLC0415 - for this command alone
 
     if not output.lower().endswith(".parquet"):
-        raise _Refused(f"export writes Parquet, and {output!a} is named otherwise", "--output FILE.parquet")
+        raise _RefusedOption(f"export writes Parquet, and {output!a} is named otherwise", "--output FILE.parquet")
     runs = [read_run(path) for path in paths]
     try:
         with Output(output) as file:
-            write(runs, file.file, whole)
+            write(runs, file.file, with_json)
             remark(file.commit())
     except ImportError:
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where a package is missing
 
-        raise _Refused("export needs pyarrow (extra `parquet`)", how_to_install("parquet")) from None
+        raise _RefusedOption("export needs pyarrow (extra `parquet`)", how_to_install("parquet")) from None
     for run in runs:
         if not run.complete:
-            remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are written",))
+            remark((f"{run.path} is not complete: only the audited of {run.manifest['plans']} plans are written",))
 
 
-def _said(work: Any) -> int:
+def _run_reporting_errors(work: Any) -> int:
     try:
         work()
-    except (BadRun, _Refused, NotWritten) as bad:
+    except (BadRun, _RefusedOption, NotWritten) as bad:
         return complain(bad.diagnostic)
     return 0
 
 
-def _stats(paths: Sequence[str], asked: _Asked, only: Sequence[str], form: Layout, output: str | None) -> None:
+def _stats(paths: Sequence[str], request: _TableRequest, only: Sequence[str], form: Layout, output: str | None) -> None:
     runs = [read_run(path) for path in paths]
     for run in runs:
         if not run.complete:
-            remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are counted",))
+            remark((f"{run.path} is not complete: only the audited of {run.manifest['plans']} plans are counted",))
     filters = [_filter(text) for text in only]
-    _known(runs, [*[one.column for one in filters], *([asked.group] if asked.group is not None else [])])
+    _check_columns(
+        runs, [*[row_filter.column for row_filter in filters], *([request.group] if request.group is not None else [])]
+    )
 
-    by = asked.by
-    if by is not None and by not in (*OF_FINDINGS, "plan", "where"):
-        _known(runs, [by])
+    by = request.by
+    if by is not None and by not in (*FINDING_COLUMNS, "plan", "where"):
+        _check_columns(runs, [by])
 
     def rows() -> Iterator[dict[str, Any]]:
         return _rows(runs, filters)
 
-    if asked._replace(taxonomy="") == _Asked():
+    if request._replace(taxonomy="") == _TableRequest():
         if form is not Layout.MARKDOWN:
-            raise _Refused(f"a summary is no table: --format {form.value}", f"--by {', '.join(OF_FINDINGS)} or plan")
+            raise _RefusedOption(
+                f"a summary is not a table: --format {form.value}", f"--by {', '.join(FINDING_COLUMNS)} or plan"
+            )
         for run in runs:
             _print(Summary.of(_rows([run], filters)).text(run), output)
         return
-    table = _table(rows(), asked)
+    table = _table(rows(), request)
     if not table.rows:
-        what = asked.by if asked.by is not None and asked.by != "plan" else "any finding"
-        remark((f"nothing to count: no plan has {what}" if filters == [] else "nothing to count: no plan is left",))
-    if asked.plot is None:
-        _print(laid_out(table, form.value), output)
+        counted = request.by if request.by is not None and request.by != "plan" else "any finding"
+        remark((f"nothing to count: no plan has {counted}" if filters == [] else "nothing to count: no plan is left",))
+    if request.plot is None:
+        _print(format_table(table, form.value), output)
         return
-    form_of_file = (output or "").rpartition(".")[2].lower()
-    if output is None or form_of_file not in ("svg", "png"):
-        raise _Refused("a plot is written to a file", "--output FILE.svg, or FILE.png")
-    from plansafe.app.runs.plots import NoPlots, picture  # noqa: PLC0415 - loads matplotlib
+    image_format = (output or "").rpartition(".")[2].lower()
+    if output is None or image_format not in ("svg", "png"):
+        raise _RefusedOption("a plot is written to a file", "--output FILE.svg, or FILE.png")
+    from plansafe.app.runs.plots import NoPlots, draw_plot  # noqa: PLC0415 - loads matplotlib
 
     try:
-        drawn = picture(table, asked.plot.value, form_of_file)
+        image = draw_plot(table, request.plot.value, image_format)
     except NoPlots:
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where a package is missing
 
-        raise _Refused("plots need matplotlib (extra `plots`)", f"{how_to_install('plots')}") from None
+        raise _RefusedOption("plots need matplotlib (extra `plots`)", f"{how_to_install('plots')}") from None
     with Output(output) as file:
-        file.file.write(drawn)
+        file.file.write(image)
         remark(file.commit())
 
 
-def _table(rows: Iterator[dict[str, Any]], asked: _Asked) -> Table:
-    by, group, labels, taxonomy, plot, reading = asked
+def _table(rows: Iterator[dict[str, Any]], request: _TableRequest) -> Table:
+    by, group, labels, taxonomy, plot, reading = request
     if labels is not None:
         if by is None:
-            raise _Refused("--labels says what the values of a column mean", "name the column with --by")
+            raise _RefusedOption("--labels says what the values of a column mean", "name the column with --by")
         if taxonomy not in tables.TAXONOMIES:
-            raise _Refused(f"no taxonomy is named {taxonomy!a}", f"one of {', '.join(tables.TAXONOMIES)}")
+            raise _RefusedOption(f"no taxonomy is named {taxonomy!a}", f"one of {', '.join(tables.TAXONOMIES)}")
         return tables.by_labels(rows, by, taxonomy, _labels(labels), reading.value)
     if by == "where" or plot is Plot.WHERE:
         if reading is not Reading.HALT:
-            raise _Refused("where it goes wrong is told as the plan stops", "leave out --reading")
-        return tables.where(rows)
+            raise _RefusedOption("positions are counted up to the first failed step", "leave out --reading")
+        return tables.by_position(rows)
     if plot is Plot.BARS and group is not None:
-        raise _Refused("bars are about all plans", "--plot heat has a column for each group")
+        raise _RefusedOption("bars are about all plans", "--plot heat has a column for each group")
     if plot is Plot.HEAT and group is None:
-        raise _Refused("a heat map has a column for each group", "name a column with --group")
+        raise _RefusedOption("a heat map has a column for each group", "name a column with --group")
     by = by or "hazard"
     if by == "plan":
-        return tables.every_plan(rows, reading.value)
-    if by in OF_FINDINGS:
+        return tables.list_plans(rows, reading.value)
+    if by in FINDING_COLUMNS:
         return tables.by_findings(rows, by, group, reading.value)
     if group is not None:
-        raise _Refused("--group goes with what findings are counted by", f"--by {', '.join(OF_FINDINGS)}")
+        raise _RefusedOption("--group goes with what findings are counted by", f"--by {', '.join(FINDING_COLUMNS)}")
     return tables.by_plans(rows, by, reading.value)
 
 
-def _known(runs: list[Run], columns: list[str]) -> None:
-    """A column that no plan has is a mistake."""
-    missing = [name for name in columns if name not in OF_PLANS]
-    there: dict[str, None] = {}
+def _check_columns(runs: list[Run], columns: list[str]) -> None:
+    """Refuse a column that no plan has."""
+    missing = [name for name in columns if name not in PLAN_COLUMNS]
+    available: dict[str, None] = {}
     for row in _rows(runs, []) if missing else ():
         missing = [name for name in missing if name not in row["columns"]]
         if not missing:
             return
-        if len(there) < _SHOWN:
-            there.update(dict.fromkeys(row["columns"]))
+        if len(available) < _MAX_LISTED:
+            available.update(dict.fromkeys(row["columns"]))
     if missing:
-        raise _Refused(f"no plan has a column {missing[0]!a}", f"columns: {', '.join(there) or 'none'}")
+        raise _RefusedOption(f"no plan has a column {missing[0]!a}", f"columns: {', '.join(available) or 'none'}")
 
 
-def _rows(runs: list[Run], filters: list[Where]) -> Iterator[dict[str, Any]]:
+def _rows(runs: list[Run], filters: list[ColumnFilter]) -> Iterator[dict[str, Any]]:
     for run in runs:
-        about = {"run": run.path, "world": (run.manifest.get("settings") or {}).get("world") or "pddl"}
+        run_fields = {"run": run.path, "world": (run.manifest.get("settings") or {}).get("world") or "pddl"}
         for row in run.rows():
-            row.update(about)
-            if all([one.holds(row) for one in filters]):
+            row.update(run_fields)
+            if all([row_filter.matches(row) for row_filter in filters]):
                 yield row
 
 
-def _filter(text: str) -> Where:
+def _filter(text: str) -> ColumnFilter:
     column, equals, value = text.partition("=")
     if not equals:
-        raise _Refused(f"--where takes COLUMN=VALUE, not {text!a}")
-    return Where(column, value)
+        raise _RefusedOption(f"--where takes COLUMN=VALUE, not {text!a}")
+    return ColumnFilter(column, value)
 
 
 def _labels(path: str) -> dict[str, tuple[str, ...]]:
@@ -279,43 +289,43 @@ def _labels(path: str) -> dict[str, tuple[str, ...]]:
     from plansafe.app.project.inputs import Choice  # noqa: PLC0415
     from plansafe.specs.toml_text import read_toml  # noqa: PLC0415
 
-    given = Discovery(Choice()).read(path, "table", "--labels")
-    data = given if isinstance(given, Diagnostic) else read_toml(given.source, SC.BAD_OPTION)
+    input_file = Discovery(Choice()).read(path, "table", "--labels")
+    data = input_file if isinstance(input_file, Diagnostic) else read_toml(input_file.source, SC.BAD_OPTION)
     if isinstance(data, Diagnostic):
-        raise _Refused(data.message, data.help)
-    found = data.get("labels")
-    if not isinstance(found, dict):
-        raise _Refused(f"{path} has no table [labels]", 'write "the label" = ["category", ..]')
-    return {str(name): tuple(map(str, value)) for name, value in found.items() if isinstance(value, list)}
+        raise _RefusedOption(data.message, data.help)
+    labels = data.get("labels")
+    if not isinstance(labels, dict):
+        raise _RefusedOption(f"{path} has no table [labels]", 'write "the label" = ["category", ..]')
+    return {str(name): tuple(map(str, value)) for name, value in labels.items() if isinstance(value, list)}
 
 
-def _compare(first: str, second: str, form: str, every: bool) -> None:
-    from plansafe.app.runs.comparison import compare as compared  # noqa: PLC0415 - for this command alone
+def _compare(first: str, second: str, form: str, list_all: bool) -> None:
+    from plansafe.app.runs.comparison import compare as compare_runs  # noqa: PLC0415 - for this command alone
 
     runs = [read_run(first), read_run(second)]
-    found = compared(runs[0].rows(), runs[1].rows())
-    said = [f"{found.both} plans in both runs; {found.only_first} in {visible(first)} alone, "]
-    said[0] += f"{found.only_second} in {visible(second)} alone"
-    if found.repeated:
-        said.append(f"{found.repeated} plans have the id of another one and are left out: --id names a column")
+    comparison = compare_runs(runs[0].rows(), runs[1].rows())
+    messages = [f"{comparison.both} plans in both runs; {comparison.only_first} in {visible(first)} alone, "]
+    messages[0] += f"{comparison.only_second} in {visible(second)} alone"
+    if comparison.repeated:
+        messages.append(f"{comparison.repeated} plans have the id of another one and are left out: --id names a column")
     tests = []
-    for what, test in found.tests:
+    for test_name, test in comparison.tests:
         p = "n/a" if test.p is None else f"{test.p:.3g}"
         tests.append(
-            f"{what}: {test.only_first} in the first alone, {test.only_second} in the second alone, {test.ties} alike, "
-            f"{test.left_out} left out; McNemar's exact p = {p}"
+            f"{test_name}: {test.only_first} in the first alone, {test.only_second} in the second alone, "
+            f"{test.ties} alike, {test.left_out} left out; McNemar's exact p = {p}"
         )
-    rows = found.plans.rows
-    if form == Layout.CSV.value:  # one table, for programs; the rest is for people
-        remark((*said, *tests))
-        _print(laid_out(found.plans, form), None)
+    rows = comparison.plans.rows
+    if form == Layout.CSV.value:  # only one table goes to standard output, for programs
+        remark((*messages, *tests))
+        _print(format_table(comparison.plans, form), None)
         return
-    out = [*said, "", laid_out(found.changes, form), *tests]
+    out = [*messages, "", format_table(comparison.changes, form), *tests]
     if rows:
-        shown = found.plans._replace(rows=rows if every else rows[:_SHOWN])
-        out += ["", f"{len(rows)} plans differ", laid_out(shown, form)]
-        if len(shown.rows) < len(rows):
-            out.append(f"{len(rows) - len(shown.rows)} more: --all")
+        listed = comparison.plans._replace(rows=rows if list_all else rows[:_MAX_LISTED])
+        out += ["", f"{len(rows)} plans differ", format_table(listed, form)]
+        if len(listed.rows) < len(rows):
+            out.append(f"{len(rows) - len(listed.rows)} more: --all")
     _print("\n".join(out).rstrip("\n") + "\n", None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plansafe.app.runs.rates import Rate
-from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, where
+from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, by_position
 
 _BARS = 12
 """So many bars; the table has all."""
@@ -31,7 +31,7 @@ def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, A
     """Bars and tables of rows that :func:`slim` gave."""
     headlines = by_plans(rows, "headline")
     rules, hazards = by_findings(rows, "rule"), by_findings(rows, "hazard")
-    places = where(rows)
+    places = by_position(rows)
     bars = [
         {
             "title": "plans by verdict",

@@ -1,4 +1,4 @@
-"""The command group ``align``: a language model trained on what the verifier says of plans."""
+"""The command group ``align``: train language models on the verdicts of the verifier."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from plansafe.align.training.trainer import Progress, Result
 
 _UNFINISHED = 3
-_NAMED = 10
-"""Pairs that are too long are named up to here; the others are counted."""
-_SHOWN = ("loss", "margin", "accuracy", "length_gap")
+_MAX_NAMED = 10
+"""Maximum number of names of too long pairs in the report."""
+_REPORTED_METRICS = ("loss", "margin", "accuracy", "length_gap")
 
 
 class TrainOptions(Options):
@@ -45,14 +45,14 @@ def train(options: TrainOptions) -> int:
     return guarded(lambda: _train(options.config, options.set_ or [], options.minutes))
 
 
-def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
+def _train(path: str, assignments: Sequence[str], minutes: float | None) -> int:
     from plansafe.align.config import BadConfig, read_config  # noqa: PLC0415 - not for --help
     from plansafe.align.records import BadRecords  # noqa: PLC0415 - the same
     from plansafe.align.training.folder import BadTraining  # noqa: PLC0415 - the same
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
 
     try:
-        config = read_config(path, _overrides(given))
+        config = read_config(path, _overrides(assignments))
         return _report(config, _run(config, minutes))
     except BadConfig as error:
         return print_diagnostics(error.diagnostics, {error.source.name: error.source})
@@ -60,14 +60,14 @@ def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
         return complain(error.diagnostic)
 
 
-def _overrides(given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for assignment in given:
+def _overrides(assignments: Sequence[str]) -> dict[str, str]:
+    overrides: dict[str, str] = {}
+    for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
-            raise BadOption(f"--set {assignment!a} names no value", "write --set KEY=VALUE")
-        found[key.strip()] = value.strip()
-    return found
+            raise BadOption(f"--set {assignment!a} does not have the form KEY=VALUE", "write --set KEY=VALUE")
+        overrides[key.strip()] = value.strip()
+    return overrides
 
 
 def _run(config: Config, minutes: float | None) -> Result:
@@ -76,37 +76,37 @@ def _run(config: Config, minutes: float | None) -> Result:
     bar = Bar(config.max_steps)
     tell("loading ..")
 
-    def watch(progress: Progress) -> None:
+    def show_progress(progress: Progress) -> None:
         if progress.phase == "reference":
             tell(f"the model at the beginning: {progress.done} of {progress.total} pairs ..")
         else:
-            bar.at(progress.done, _note(progress.metrics))
+            bar.at(progress.done, _progress_note(progress.metrics))
 
     try:
-        return work(config, seconds=None if minutes is None else 60 * minutes, watch=watch)
+        return work(config, seconds=None if minutes is None else 60 * minutes, watch=show_progress)
     finally:
         bar.clear()
         tell("")
 
 
-def _note(metrics: Mapping[str, Any]) -> str:
-    said = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin") if name in metrics]
-    return ", ".join([*said, f"{metrics['tokens_per_second']:.0f} tokens/s"])
+def _progress_note(metrics: Mapping[str, Any]) -> str:
+    metric_texts = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin") if name in metrics]
+    return ", ".join([*metric_texts, f"{metrics['tokens_per_second']:.0f} tokens/s"])
 
 
 def _report(config: Config, result: Result) -> int:
     kind = "texts" if config.method == "sft" else "pairs"
     lines = [f"{config.method}: {result.step} of {config.max_steps} steps over {result.examples:,} {kind}"]
     if result.too_long:
-        names = ", ".join(result.too_long[:_NAMED]) + (", .." if len(result.too_long) > _NAMED else "")
+        names = ", ".join(result.too_long[:_MAX_NAMED]) + (", .." if len(result.too_long) > _MAX_NAMED else "")
         lines.append(f"  left out      {len(result.too_long):,} of more than {config.max_length} tokens: {names}")
     if result.other_split:
         lines.append(f"  left out      {result.other_split:,} that are not of the split {config.split}")
-    some = max(1, len(result.metrics) // 10)
-    for name in _SHOWN:
+    window = max(1, len(result.metrics) // 10)
+    for name in _REPORTED_METRICS:
         values = [record[name] for record in result.metrics if name in record]
         if values:
-            first, last = [sum(part) / len(part) for part in (values[:some], values[-some:])]
+            first, last = [sum(part) / len(part) for part in (values[:window], values[-window:])]
             lines.append(f"  {name.replace('_', ' '):<12}{first:.4f} -> {last:.4f}")
     lines.append(f"  metrics     {result.metrics_file}")
     lines.append(f"  {'model' if config.lora_r == 0 else 'adapter':<12}{result.folder or 'not yet: call this again'}")

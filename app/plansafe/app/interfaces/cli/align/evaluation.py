@@ -1,4 +1,4 @@
-"""The commands ``align eval`` and ``align tables``: a model judged by what it plans, and runs side by side."""
+"""The commands ``align eval`` and ``align tables``: evaluate the plans of a model, and compare runs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Decoding(StrEnum):
     GUIDED = "guided"
 
 
-class Drawn(StrEnum):
-    """What is drawn for intervals."""
+class ResamplingUnit(StrEnum):
+    """The unit of resampling for confidence intervals."""
 
     TASK = "task"
     FAMILY = "family"
 
 
 class ShiftChoice(StrEnum):
-    """What training did not see of the tasks."""
+    """The part of the tasks that training did not see."""
 
     IN = "in"
     FAMILY = "family"
@@ -46,7 +46,7 @@ class ShiftChoice(StrEnum):
     WORLD = "world"
 
 
-class Numbers(StrEnum):
+class DataType(StrEnum):
     """The type of number to compute in."""
 
     FLOAT32 = "float32"
@@ -56,10 +56,10 @@ class Numbers(StrEnum):
 class Resampling(Options):
     """Intervals."""
 
-    by: Drawn = choice(
+    by: ResamplingUnit = choice(
         "--by",
-        values=Drawn,
-        default=Drawn.TASK,
+        values=ResamplingUnit,
+        default=ResamplingUnit.TASK,
         help="Resample tasks or families for intervals.",
         key="align.resample",
         only_set=True,
@@ -124,9 +124,9 @@ class EvalOptions(Resampling, MemoryLimit, Assignments):
         key="align.batch",
         only_set=True,
     )
-    dtype: Numbers | None = choice(
+    dtype: DataType | None = choice(
         "--dtype",
-        values=Numbers,
+        values=DataType,
         help="Compute with these numbers; default: bfloat16 on a GPU.",
         key="align.dtype",
         only_set=True,
@@ -165,29 +165,31 @@ def evaluation(options: EvalOptions) -> int:
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
-        places = _places(options.output, (options.tasks,))
-        chosen = _tasks(options.tasks, options.shift.value, options.split, options.limit)
+        report_paths = _report_paths(options.output, (options.tasks,))
+        selected_tasks = _tasks(options.tasks, options.shift.value, options.split, options.limit)
         tell("loading ..")
         writer = _writer(options.model, options.decode, options.max_tokens, options.dtype)
         tell("")
-        named = Method(options.method or writer.label, options.factor, options.seed)
-        progress = Progress(len(chosen))
+        method_run = Method(options.method or writer.label, options.factor, options.seed)
+        progress = Progress(len(selected_tasks))
         try:
             run = evaluate(
                 writer,
-                chosen,
+                selected_tasks,
                 output=options.output,
-                method=named,
+                method=method_run,
                 settings={"decode": options.decode.value, "max_tokens": options.max_tokens},
-                batch=options.batch if options.decode is Decoding.FREE else 1,  # a record for each plan, as it is done
+                batch=options.batch
+                if options.decode is Decoding.FREE
+                else 1,  # write each record when its plan is done
                 opens=opener(data_folder()),
                 step=progress.step,
             )
         finally:
             progress.clear()
-        return _report(summary(run, options.by.value), places)
+        return _report(summary(run, options.by.value), report_paths)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(TablesOptions)
@@ -203,20 +205,22 @@ def tables(options: TablesOptions) -> int:
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
         from plansafe.align.evaluating.plots import plots  # noqa: PLC0415
 
-        places = _places(options.output, options.runs)
-        found = [read_evaluation(path) for path in options.runs]
+        report_paths = _report_paths(options.output, options.runs)
+        evaluations = [read_evaluation(path) for path in options.runs]
         try:
-            report = comparison(found, options.against, options.by.value, options.seed)
-            drawn = plots(grouped(found), options.by.value, options.seed) if options.output is not None else {}
+            report = comparison(evaluations, options.against, options.by.value, options.seed)
+            plot_texts = (
+                plots(grouped(evaluations), options.by.value, options.seed) if options.output is not None else {}
+            )
         except ValueError as error:
             raise BadOption(str(error)) from None
-        return _report(report, places, drawn)
+        return _report(report, report_paths, plot_texts)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
-def _usable(work: Callable[[], int]) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+def _run_reporting_errors(work: Callable[[], int]) -> int:
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.align.records import BadRecords  # noqa: PLC0415 - not for --help
     from plansafe.align.tasks import BadOrigin  # noqa: PLC0415
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
@@ -234,26 +238,28 @@ def _tasks(path: str, shift: str, split: str | None, limit: int | None) -> Seque
     from plansafe.align.evaluating.files import read_tasks  # noqa: PLC0415 - not for --help
     from plansafe.align.evaluating.tasks import SHIFTS  # noqa: PLC0415
 
-    found = read_tasks(path, next(one for one in SHIFTS if one == shift))
-    chosen = [task for task in found if split in (None, task.split)][:limit]
-    if not chosen:
-        splits = ", ".join(sorted({task.split for task in found}))
+    loaded = read_tasks(path, next(known_shift for known_shift in SHIFTS if known_shift == shift))
+    selected = [task for task in loaded if split in (None, task.split)][:limit]
+    if not selected:
+        splits = ", ".join(sorted({task.split for task in loaded}))
         raise BadOption(f"no task of {path} is of the split {split!a}", f"there are: {splits}")
-    return chosen
+    return selected
 
 
-def _writer(name: str, decode: Decoding, max_tokens: int, dtype: Numbers | None) -> Writer:
+def _writer(name: str, decode: Decoding, max_tokens: int, dtype: DataType | None) -> Writer:
     from plansafe.align.evaluating.stepping import Stepwise, local_steps  # noqa: PLC0415 - not for --help
     from plansafe.align.evaluating.writers import MOCKS, Mock  # noqa: PLC0415
     from plansafe.llm.decoding.stepwise import Mode  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings, open_model  # noqa: PLC0415
     from plansafe.llm.models.torch_model import TorchModel  # noqa: PLC0415
 
-    kind, _, rest = name.partition("/")
+    kind, _, model_name = name.partition("/")
     if kind == "mock":
-        if rest not in MOCKS:
-            raise BadOption(f"there is no {name!a}", f"there are: {', '.join([f'mock/{one}' for one in MOCKS])}")
-        mock = Mock(rest)
+        if model_name not in MOCKS:
+            raise BadOption(
+                f"{name!a} is not a mock model", f"there are: {', '.join([f'mock/{mock_name}' for mock_name in MOCKS])}"
+            )
+        mock = Mock(model_name)
         if decode is Decoding.FREE:
             return mock
         return Stepwise(mock.model, Mode(decode.value), mock.label, mock.identity)
@@ -274,34 +280,34 @@ def _local(model: Any, max_tokens: int) -> Writer:
     return Local(inner, tokenizer, model.label, model.identity, max_tokens)
 
 
-def _places(output: str | None, inputs: Sequence[str]) -> tuple[str, str, str] | None:
-    """Stem, Markdown and page; that they can be written is better known before the work. Raises ``NotWritten``."""
+def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str, str, str] | None:
+    """The stem, the Markdown file and the page. Raises ``NotWritten`` if one cannot be written."""
     if output is None:
         return None
     stem = output.removesuffix(".jsonl").removesuffix(".md").removesuffix(".html")
     if not os.path.basename(stem):
         raise BadOption("--output takes the name of a file")
-    places = stem, f"{stem}.md", f"{stem}.html"
-    for one in places[1:]:
-        wrong = problem(one, Guard(tuple(inputs)))
-        if wrong is not None:
-            raise NotWritten(wrong)
-    return places
+    paths = stem, f"{stem}.md", f"{stem}.html"
+    for path in paths[1:]:
+        message = problem(path, Guard(tuple(inputs)))
+        if message is not None:
+            raise NotWritten(message)
+    return paths
 
 
-def _report(report: Report, places: tuple[str, str, str] | None, drawn: dict[str, str] | None = None) -> int:
+def _report(report: Report, report_paths: tuple[str, str, str] | None, plot_texts: dict[str, str] | None = None) -> int:
     from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - not for --help
     from plansafe.llm.suites.markdown import brief, markdown  # noqa: PLC0415
     from plansafe.llm.suites.page import page  # noqa: PLC0415
 
     print_text(escaped(brief(report)))
-    if places is None:
+    if report_paths is None:
         return 0
-    stem, markdown_file, page_file = places
-    links = "".join([f"\n![{name}]({os.path.basename(stem)}-{name}.svg)\n" for name in drawn or {}])
+    stem, markdown_file, page_file = report_paths
+    links = "".join([f"\n![{name}]({os.path.basename(stem)}-{name}.svg)\n" for name in plot_texts or {}])
     save(markdown_file, markdown(report) + links)
     save(page_file, page(report))
-    for name, drawing in (drawn or {}).items():
+    for name, drawing in (plot_texts or {}).items():
         save(f"{stem}-{name}.svg", drawing)
     print_text(f"\nwritten to {markdown_file} and {page_file}\n")
     return 0

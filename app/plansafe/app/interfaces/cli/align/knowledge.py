@@ -52,15 +52,15 @@ def knowledge(options: KnowledgeOptions) -> int:
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 
-        wrong = problem(options.output)
-        if wrong is not None:
-            return complain(wrong)
+        path_problem = problem(options.output)
+        if path_problem is not None:
+            return complain(path_problem)
         kinds: Counter[str] = Counter()
         sides: Counter[str] = Counter()
         progress = Progress(options.count)
 
-        def lines(chosen: Sequence[str], data: str | None) -> Iterator[SftLine]:
-            for question, line in made(chosen, options.count, options.seed, data):
+        def lines(selected_origins: Sequence[str], data: str | None) -> Iterator[SftLine]:
+            for question, line in made(selected_origins, options.count, options.seed, data):
                 kinds[question.asks.value] += 1
                 sides[line.split] += 1
                 progress.step()
@@ -68,25 +68,25 @@ def knowledge(options: KnowledgeOptions) -> int:
 
         data = data_folder()
         try:
-            chosen = origins(options.drawn, options.seed, data)
+            selected_origins = origins(options.drawn, options.seed, data)
         except OSError as error:
             raise BadOption(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}") from None
         try:
-            written = write_sft(options.output, lines(chosen, data))
+            written = write_sft(options.output, lines(selected_origins, data))
         except BadRecords as bad:
             return complain(bad.diagnostic)
         except BadOrigin as bad:
             raise BadOption(str(bad), bad.help) from None
         finally:
             progress.clear()
-        told = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])
-        print_text(f"{options.output}: {written:,} questions ({told}); {sides['train']:,} for training\n")
+        counts = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])
+        print_text(f"{options.output}: {written:,} questions ({counts}); {sides['train']:,} for training\n")
         return 0
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
-def _usable(work: Callable[[], int]) -> int:
+def _run_reporting_errors(work: Callable[[], int]) -> int:
     try:
         return work()
     except (BadOption, NotWritten) as bad:

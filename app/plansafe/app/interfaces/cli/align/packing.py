@@ -1,4 +1,4 @@
-"""The commands ``align pack`` and ``align unpack``: what a machine without a network needs, and what comes back."""
+"""The commands ``align pack`` and ``align unpack``: transfer files to and from a machine without a network."""
 
 from __future__ import annotations
 
@@ -73,9 +73,11 @@ def pack(options: PackOptions) -> int:
 
         if options.results and (options.data or options.weights or options.package or options.no_code):
             raise BadOption("--results packs what a run left, and nothing else", "pack the rest by a call of its own")
-        left: list[str] = []
+        skipped_files: list[str] = []
         if options.results:
-            manifest, left = pack_results(options.results, options.output, (options.part_size or RESULT_MIB) << 20)
+            manifest, skipped_files = pack_results(
+                options.results, options.output, (options.part_size or RESULT_MIB) << 20
+            )
         else:
             members = [] if options.no_code else contents.code()
             choices = (
@@ -87,10 +89,12 @@ def pack(options: PackOptions) -> int:
             if not members:
                 raise BadOption("there is nothing to pack", "name --data or --weights, or leave out --no-code")
             manifest = write(members, options.output, (options.part_size or PART_MIB) << 20)
-        print_text(manifest.describe(options.output) + (f"left behind: {len(left):,} files\n" if left else ""))
+        print_text(
+            manifest.describe(options.output) + (f"not packed: {len(skipped_files):,} files\n" if skipped_files else "")
+        )
         return 0
 
-    return guarded(lambda: _usable(work, options.output))
+    return guarded(lambda: _run_reporting_errors(work, options.output))
 
 
 @command(UnpackOptions)
@@ -106,11 +110,11 @@ def unpack(options: UnpackOptions) -> int:
         print_text(join(options.folder, options.output, options.sum).describe(options.output))
         return 0
 
-    return guarded(lambda: _usable(work, options.output))
+    return guarded(lambda: _run_reporting_errors(work, options.output))
 
 
-def _usable(work: Callable[[], int], output: str) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+def _run_reporting_errors(work: Callable[[], int], output: str) -> int:
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.align.packing.pack import NotPacked  # noqa: PLC0415 - not for --help
     from plansafe.align.packing.unpack import Refused  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A benchmark of a model from the command line: tasks, questions, a run's file that is resumed, and its reports."""
+"""Run or resume a benchmark of a model from the command line, and write its reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from plansafe.app.interfaces.cli.bench.predictions import reported, scores_of
+from plansafe.app.interfaces.cli.bench.predictions import scores_of, write_report
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
 from plansafe.app.system.progress import Progress, tell
@@ -24,13 +24,13 @@ from plansafe.llm.suites.settings import Settings
 from plansafe.llm.suites.sources import Wanted, compiled, selected
 from plansafe.llm.suites.task import BenchTask
 
-_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
-_MOST_NAME = 80
-_MOST_QUESTIONS = 1_000_000
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9.-]+")
+_MAX_NAME = 80
+_MAX_QUESTIONS = 1_000_000
 
 
-class Asked(NamedTuple):
-    """Which model is asked. ``cache``: where answers are kept, if they are (``keep``)."""
+class ModelChoice(NamedTuple):
+    """The model to ask. ``cache`` is the file of the answer cache, which is used if ``keep`` is true."""
 
     name: str
     base_url: str | None = None
@@ -41,87 +41,95 @@ class Asked(NamedTuple):
     keep: bool = True
 
     def settings(self, seed: int) -> ModelSettings:
-        """How the model is to be opened."""
+        """The settings for opening the model."""
         return ModelSettings(self.base_url, self.connections, seed=seed, threads=self.threads, context=self.context)
 
 
 class _Files(NamedTuple):
-    """What a run writes."""
+    """The files that a run writes."""
 
     run: str
     samples: str | None
     markdown: str
     page: str
-    judged: str
+    audited_plans: str
 
 
-def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, log_samples: bool) -> int:
-    """Run or resume a benchmark, and write its reports. An exit code.
+def run_benchmark(
+    settings: Settings, selection: Wanted, choice: ModelChoice, output: str | None, log_samples: bool
+) -> int:
+    """Run or resume a benchmark and write its reports. Returns an exit code.
 
     Raises :class:`BadOption`, :class:`NotWritten`, ``BadTasks``, ``BadRun``, ``ModelError``: then no report is written,
-    and a run's file holds what was answered before.
+    and the run file contains the earlier answers.
     """
-    files = _files(settings, asked.name, output, log_samples)
-    read = selected(wanted)
+    files = _files(settings, choice.name, output, log_samples)
+    selected_tasks = selected(selection)
     mocks = Mocks(settings.seed)
-    known = mocks.policies
-    more = replace(asked.settings(settings.seed), policies=known)
-    with opened(asked.name, more, asked.cache, keep=asked.keep) as (model, cache):
+    mock_policies = mocks.policies
+    model_settings = replace(choice.settings(settings.seed), policies=mock_policies)
+    with opened(choice.name, model_settings, choice.cache, keep=choice.keep) as (model, cache):
         possible(settings, model)
         tell("reading the tasks ..")
-        tasks = compiled(read)
-        found = questions(tasks, settings)
-        mocks.know(found)
+        tasks = compiled(selected_tasks)
+        bench_questions = questions(tasks, settings)
+        mocks.know(bench_questions)
         tell("")
-        _answerable(found)
-        first = header(settings, asked.name, model, tasks, wanted.values())
-        records = _run(files, first, found, Asking(found, settings, asked.name, model, cache))
-    return _finish(settings, files, first, records, tasks)
+        _check_question_count(bench_questions)
+        run_header = header(settings, choice.name, model, tasks, selection.values())
+        records = _run(files, run_header, bench_questions, Asking(bench_questions, settings, choice.name, model, cache))
+    return _write_reports(settings, files, run_header, records, tasks)
 
 
-def _answerable(found: Sequence[Question]) -> None:
-    if not found:
-        raise BadOption("there is nothing to ask: no task has such a question", "choose other tasks, or raise --limit")
-    if len(found) > _MOST_QUESTIONS:
-        raise BadOption(f"a run has at most {_MOST_QUESTIONS:,} questions, not {len(found):,}", "lower --repeats")
+def _check_question_count(bench_questions: Sequence[Question]) -> None:
+    if not bench_questions:
+        raise BadOption(
+            "no question to ask: no task has a question of this kind", "choose other tasks, or raise --limit"
+        )
+    if len(bench_questions) > _MAX_QUESTIONS:
+        raise BadOption(
+            f"a run has at most {_MAX_QUESTIONS:,} questions, not {len(bench_questions):,}", "lower --repeats"
+        )
 
 
 def _files(settings: Settings, name: str, output: str | None, log_samples: bool) -> _Files:
-    """The names of all files; that each can be written is better known before the first question."""
-    own = _PLAIN.sub("-", f"{settings.suite.value}-{name}")[:_MOST_NAME].strip("-.")
-    run_file = output if output is not None else f"{own}.jsonl"
+    """The paths of all files. Checks before the first question that each report can be written."""
+    default_name = _UNSAFE_CHARACTERS.sub("-", f"{settings.suite.value}-{name}")[:_MAX_NAME].strip("-.")
+    run_file = output if output is not None else f"{default_name}.jsonl"
     stem = run_file.removesuffix(".jsonl")
     if not os.path.basename(stem):
         raise BadOption("--output takes the name of a file, such as run.jsonl")
     samples = f"{stem}.samples.jsonl" if log_samples else None
     files = _Files(run_file, samples, f"{stem}.md", f"{stem}.html", f"{stem}.judged.jsonl")
     if run_file in files[1:]:
-        raise BadOption(f"--output {run_file} is a name that a report has", "name a file that ends with .jsonl")
-    for one in files[2:]:
-        wrong = problem(one, Guard((run_file,)))
-        if wrong is not None:
-            raise NotWritten(wrong)
+        raise BadOption(f"--output {run_file} is the name of a report", "name a file that ends with .jsonl")
+    for path in files[2:]:
+        message = problem(path, Guard((run_file,)))
+        if message is not None:
+            raise NotWritten(message)
     return files
 
 
-def _run(files: _Files, first: dict[str, Any], found: Sequence[Question], asking: Asking) -> list[dict[str, Any]]:
-    """All records of the run, those of the file first. The sample of a question is written before its record."""
-    samples = RunFile(files.samples, first) if files.samples is not None else None
-    progress = Progress(len(found))
+def _run(
+    files: _Files, run_header: dict[str, Any], bench_questions: Sequence[Question], asking: Asking
+) -> list[dict[str, Any]]:
+    """Ask the remaining questions and return all records. The sample of a question is written before its record."""
+    samples = RunFile(files.samples, run_header) if files.samples is not None else None
+    progress = Progress(len(bench_questions))
     try:
-        with RunFile(files.run, first) as file:
+        with RunFile(files.run, run_header) as file:
 
             def work(number: int) -> dict[str, Any]:
                 record, sample = asking.record(number)
                 if samples is not None and number == len(samples.records):
-                    samples.append({"id": found[number].name, **sample})
+                    samples.append({"id": bench_questions[number].name, **sample})
                 return record
 
             if samples is not None and len(samples.records) < len(file.records):
-                message = f"{files.samples} lacks samples of the run so far"
-                raise BadOption(message, "leave --log-samples out, or begin another run with --output")
+                message = f"{files.samples} lacks samples of existing records"
+                raise BadOption(message, "leave out --log-samples, or begin a new run with --output")
             records = []
-            for _, record in file.each([question.name for question in found], work):
+            for _, record in file.each([question.name for question in bench_questions], work):
                 records.append(record)
                 progress.step()
             return records
@@ -131,19 +139,19 @@ def _run(files: _Files, first: dict[str, Any], found: Sequence[Question], asking
             samples.close()
 
 
-def _finish(
+def _write_reports(
     settings: Settings,
     files: _Files,
-    first: dict[str, Any],
+    run_header: dict[str, Any],
     records: list[dict[str, Any]],
     tasks: Sequence[BenchTask],
 ) -> int:
-    loaded = of_run(files.run, first, records)
-    tell("judging ..")
+    loaded = of_run(files.run, run_header, records)
+    tell("scoring ..")
     rows = scores_of(loaded, tasks)
     tell("")
     plans = [plan.judged for row in rows for plan in (*row.scores.sequences, *row.scores.plans)]
-    save(files.judged, "".join([f"{judged_line(plan)}\n" for plan in plans]))
-    reported(rows, tasks, loaded, settings.seed, files.markdown, files.page)
+    save(files.audited_plans, "".join([f"{judged_line(plan)}\n" for plan in plans]))
+    write_report(rows, tasks, loaded, settings.seed, files.markdown, files.page)
     failed = sum([row.cost.failed for row in rows if row.cost is not None])
     return 3 if failed else 0

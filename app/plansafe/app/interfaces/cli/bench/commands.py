@@ -1,4 +1,4 @@
-"""The commands ``bench`` and ``score``: the papers' benchmarks, two runs compared, outputs made elsewhere."""
+"""The commands ``bench`` and ``score``: benchmarks of papers, comparison of two runs, scoring of other outputs."""
 
 from __future__ import annotations
 
@@ -397,11 +397,11 @@ def plan(options: BenchPlanOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import Asked  # noqa: PLC0415 - the same
-        from plansafe.app.interfaces.cli.bench.planning_suite import planned  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice  # noqa: PLC0415 - the same
+        from plansafe.app.interfaces.cli.bench.planning_suite import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
         from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
 
-        chosen = Planning(
+        suite_settings = Planning(
             decode=options.decode,
             each=options.each,
             split=options.split,
@@ -414,9 +414,9 @@ def plan(options: BenchPlanOptions) -> int:
             resort=options.last_resort,
             seed=options.seed,
         )
-        return planned(
-            chosen,
-            Asked(
+        return run_planning_suite(
+            suite_settings,
+            ModelChoice(
                 options.model,
                 options.base_url,
                 None,
@@ -429,7 +429,7 @@ def plan(options: BenchPlanOptions) -> int:
             options.output,
         )
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(TablesOptions)
@@ -441,11 +441,11 @@ def tables(options: TablesOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.planning_suite import tabled  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.planning_suite import show_tables  # noqa: PLC0415 - loads the suite and the engine
 
-        return tabled(options.runs, options.split, options.output)
+        return show_tables(options.runs, options.split, options.output)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(CompareOptions)
@@ -458,16 +458,16 @@ def compare(options: CompareOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.predictions import compared  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.predictions import compare_files  # noqa: PLC0415 - loads the suites and the engine
 
-        return compared(
+        return compare_files(
             options.first,
             options.second,
-            _wanted(options.tasks, options.split, options.drawn, None, options.seed),
+            _task_selection(options.tasks, options.split, options.drawn, None, options.seed),
             options.output,
         )
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(ScoreOptions)
@@ -479,27 +479,27 @@ def score(options: ScoreOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.predictions import scored  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.predictions import score_file  # noqa: PLC0415 - loads the suites and the engine
 
-        return scored(
+        return score_file(
             options.predictions,
-            _wanted(options.tasks, options.split, options.drawn, None, options.seed),
+            _task_selection(options.tasks, options.split, options.drawn, None, options.seed),
             options.output,
         )
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 def _modules(names: Sequence[str]) -> tuple[Module, ...]:
-    known = {module.value: module for module in MODULES[Suite.SAFEL]}
-    wrong = next((name for name in names if name not in known), None)
-    if wrong is not None:
-        help = near(wrong, list(known)) or f"there are: {', '.join(known)}"
-        raise SystemExit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {wrong[:60]!a}", help=help)))
-    return tuple([module for name, module in known.items() if name in (names)])
+    modules_by_name = {module.value: module for module in MODULES[Suite.SAFEL]}
+    unknown_name = next((name for name in names if name not in modules_by_name), None)
+    if unknown_name is not None:
+        help = near(unknown_name, list(modules_by_name)) or f"there are: {', '.join(modules_by_name)}"
+        raise SystemExit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {unknown_name[:60]!a}", help=help)))
+    return tuple([module for name, module in modules_by_name.items() if name in (names)])
 
 
-def _wanted(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
+def _task_selection(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
     from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415 - not for --help
 
     if folder is not None and drawn:
@@ -519,18 +519,18 @@ def _bench(
     limit_memory(memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import Asked, bench  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark  # noqa: PLC0415 - loads the suites and the engine
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
-        wanted = _wanted(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
-        return bench(settings, wanted, Asked(*model), *output)
+        selection = _task_selection(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
+        return run_benchmark(settings, selection, ModelChoice(*model), *output)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
-def _usable(work: Callable[[], int]) -> int:
-    """Do the work; mistakes of the user are said, with their code."""
+def _run_reporting_errors(work: Callable[[], int]) -> int:
+    """Execute ``work``, and report errors of the user with their exit code."""
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
     from plansafe.llm.metrics.reading import BadPredictions  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415

@@ -1,10 +1,10 @@
-"""The suite of drawn tasks from the command line: a run's file that is resumed, and tables over several runs."""
+"""Run or resume the planning suite (generated tasks) from the command line, and print tables of several runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plansafe.app.interfaces.cli.bench.benchmark_run import Asked
+from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
 from plansafe.app.system.process import print_text
@@ -24,46 +24,46 @@ from plansafe.llm.models.providers import open_model
 from plansafe.verifier.api import Checker
 
 
-def planned(settings: Settings, asked: Asked, limit: int | None, output: str) -> int:
-    """Run or resume the suite, and print its tables. An exit code.
+def run_planning_suite(settings: Settings, choice: ModelChoice, limit: int | None, output: str) -> int:
+    """Run or resume the suite and print its tables. Returns an exit code.
 
-    Raises :class:`BadOption`, ``BadRun``, ``ModelError``: then the run's file holds what was answered before.
+    Raises :class:`BadOption`, ``BadRun``, ``ModelError``: then the run file contains the earlier answers.
     """
-    chosen = items(settings)[:limit]
-    names = [item.name for item in chosen]
-    with opened(asked.name, asked.settings(settings.seed), asked.cache, keep=asked.keep) as (model, cache):
-        suite = Suite(settings, _for_tasks(asked, settings, model), cache)
-        first = header(settings, asked.name, model)
-        progress = Progress(len(chosen))
+    suite_items = items(settings)[:limit]
+    names = [item.name for item in suite_items]
+    with opened(choice.name, choice.settings(settings.seed), choice.cache, keep=choice.keep) as (model, cache):
+        suite = Suite(settings, _model_for_task(choice, settings, model), cache)
+        run_header = header(settings, choice.name, model)
+        progress = Progress(len(suite_items))
         try:
-            with RunFile(output, first) as file:
-                for _ in file.each(names, lambda number: suite.record(chosen[number])):
+            with RunFile(output, run_header) as file:
+                for _ in file.each(names, lambda number: suite.record(suite_items[number])):
                     progress.step()
-                found = Run(first, file.records[: len(chosen)])
+                run = Run(run_header, file.records[: len(suite_items)])
         finally:
             progress.clear()
-    _print(_tables([found], "all"))
+    _print(_tables([run], "all"))
     return 0
 
 
-def _for_tasks(asked: Asked, settings: Settings, model: Model) -> Opened:
-    """The model for each task: a mock is a policy of the task."""
-    if not asked.name.startswith("mock/"):
+def _model_for_task(choice: ModelChoice, settings: Settings, model: Model) -> Opened:
+    """A function from a task to its model. A mock model is a policy of the task."""
+    if not choice.name.startswith("mock/"):
         return lambda _checker, _reference: model
 
     def mock(checker: Checker, reference: str) -> Model:
-        known = policies(checker.compiled, reference, settings.seed, settings.max_steps)
-        return open_model(asked.name, ModelSettings(seed=settings.seed, policies=known))
+        task_policies = policies(checker.compiled, reference, settings.seed, settings.max_steps)
+        return open_model(choice.name, ModelSettings(seed=settings.seed, policies=task_policies))
 
     return mock
 
 
-def tabled(paths: Sequence[str], split: str, output: str | None) -> int:
-    """Print the tables of some runs side by side, and write them. An exit code. Raises ``BadRun``, ``NotWritten``."""
+def show_tables(paths: Sequence[str], split: str, output: str | None) -> int:
+    """Print and write the tables of several runs. Returns an exit code. Raises ``BadRun``, ``NotWritten``."""
     if output is not None:
-        wrong = problem(output, Guard(tuple(paths)))
-        if wrong is not None:
-            raise NotWritten(wrong)
+        message = problem(output, Guard(tuple(paths)))
+        if message is not None:
+            raise NotWritten(message)
     text = _tables([_read(path) for path in paths], split)
     _print(text)
     if output is not None:
@@ -75,11 +75,11 @@ def _read(path: str) -> Run:
     run = Run(*read_run(path))
     if run.header.get("suite") != "planning":
         help_text = "`safecheck bench score` reads runs of the papers' tests"
-        raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is no run of the drawn tasks", help=help_text))
+        raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is not a run of the planning suite", help=help_text))
     try:
         _tables([run], "all")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # whoever wrote the file
-        message = f"the run cannot be read or written: {path}: a record lacks what its table is made of"
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # the file may have any content
+        message = f"the run cannot be read or written: {path}: a record lacks a field that its table needs"
         raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/scenarios.md says what a run's file is")) from error
     return run
 
@@ -93,21 +93,23 @@ def _tables(runs: Sequence[Run], split: str) -> str:
 
 
 def _sections(runs: Sequence[Run]) -> Iterator[str]:
-    """Tables in Markdown: the last two where there are runs that they are about."""
+    """Yield tables in Markdown. The last two appear only if a run has data for them."""
     if not any([run.records for run in runs]):
-        raise BadOption("there is nothing to show: no record is of this split", "leave --split out")
+        raise BadOption("no record belongs to this split", "leave out --split")
     yield from ("## How plans end", "", *outcomes(runs), "", "## What is wrong with them", "", *errors(runs), "")
     yield from ("## Rules that they break", "", *rules(runs))
     chance = {run.mode: run for run in runs if run.model == "mock/random"}
-    beside = [run for run in runs if run.mode in chance and run.model != "mock/random" and _stepwise(run)]
-    if beside:
+    compared_runs = [
+        run for run in runs if run.mode in chance and run.model != "mock/random" and _has_step_choices(run)
+    ]
+    if compared_runs:
         yield from ("", "## First choices, beside chance", "")
-        for number, run in enumerate(beside):
+        for number, run in enumerate(compared_runs):
             yield from list(credit([run], chance[run.mode]))[2 if number else 0 :]
     looped = [run for run in runs if run.header["settings"]["rounds"] > 1]
     if looped:
         yield from ("", "## Round by round", "", *rounds(looped))
 
 
-def _stepwise(run: Run) -> bool:
-    return any(["choices" in one for one in run.records])
+def _has_step_choices(run: Run) -> bool:
+    return any(["choices" in record for record in run.records])

@@ -1,4 +1,4 @@
-"""What is made of files of predictions: scores, a report of one, a comparison of two."""
+"""Score files of predictions, write reports and compare two files."""
 
 from __future__ import annotations
 
@@ -30,35 +30,40 @@ from plansafe.llm.suites.sources import Wanted, compiled, selected, tasks_of
 from plansafe.llm.suites.task import BenchTask, Statistics, sha256_of
 
 
-def scored(path: str, wanted: Wanted, output: str | None) -> int:
-    """Score a file and print its tables; ``output`` names where the whole report is written. An exit code.
+def score_file(path: str, selection: Wanted, output: str | None) -> int:
+    """Score a file, print its tables and write the full report to ``output``. Returns an exit code.
 
     Raises ``BadPredictions``, ``BadRun``, ``BadTasks``, ``BadOption``, ``NotWritten``.
     """
-    places = _places(output, (path,))
+    report_paths = _report_paths(output, (path,))
     loaded = load_file(path)
-    tasks = () if loaded.judged else _tasks(loaded, wanted)
-    reported(scores_of(loaded, tasks), tasks, loaded, wanted.seed, *places)
+    tasks = () if loaded.judged else _tasks(loaded, selection)
+    write_report(scores_of(loaded, tasks), tasks, loaded, selection.seed, *report_paths)
     return 0
 
 
-def compared(first: str, second: str, wanted: Wanted, output: str | None) -> int:
-    """Compare two files, and print the table. An exit code. Raises as above."""
-    places = _places(output, (first, second))
+def compare_files(first: str, second: str, selection: Wanted, output: str | None) -> int:
+    """Compare two files and print the table. Returns an exit code. Raises the errors of :func:`score_file`."""
+    report_paths = _report_paths(output, (first, second))
     files = load_file(first), load_file(second)
-    tasks = [() if one.judged else _tasks(one, wanted) for one in files]
-    if all(tasks) and {one.name: one.sha256 for one in tasks[0]} != {one.name: one.sha256 for one in tasks[1]}:
-        raise BadRun(_other_tasks(f"{first} and {second} are about different tasks", "compare runs of the same tasks"))
-    one, other = [_one(scores_of(file, known), file.name) for file, known in zip(files, tasks, strict=True)]
-    kinds = [_suite(file, known, one.scores) for file, known, one in zip(files, tasks, (one, other), strict=True)]
-    if kinds[0] is not kinds[1]:
-        raise BadRun(_other_tasks(f"{first} and {second} are of different suites", "compare runs of the same suite"))
-    about = (("first", f"{first} ({one.model})"), ("second", f"{second} ({other.model})"))
-    _write(compare(one, other, _FIGURES[kinds[0]], about, wanted.seed), *places)
+    tasks = [() if file.judged else _tasks(file, selection) for file in files]
+    hashes = [{task.name: task.sha256 for task in file_tasks} for file_tasks in tasks]
+    if all(tasks) and hashes[0] != hashes[1]:
+        raise BadRun(_task_mismatch(f"{first} and {second} have different tasks", "compare runs of the same tasks"))
+    models = [
+        _only_model(scores_of(file, file_tasks), file.name) for file, file_tasks in zip(files, tasks, strict=True)
+    ]
+    suites = [
+        _suite_of(file, file_tasks, model.scores) for file, file_tasks, model in zip(files, tasks, models, strict=True)
+    ]
+    if suites[0] is not suites[1]:
+        raise BadRun(_task_mismatch(f"{first} and {second} are of different suites", "compare runs of the same suite"))
+    labels = (("first", f"{first} ({models[0].model})"), ("second", f"{second} ({models[1].model})"))
+    _write(compare(models[0], models[1], _FIGURES[suites[0]], labels, selection.seed), *report_paths)
     return 0
 
 
-def _one(rows: Sequence[ModelScores], path: str) -> ModelScores:
+def _only_model(rows: Sequence[ModelScores], path: str) -> ModelScores:
     if len(rows) != 1:
         models = ", ".join([row.model[:40] for row in rows[:4]])
         raise BadOption(f"{path} holds predictions of several models: {models}", "give each a file of its own")
@@ -68,91 +73,93 @@ def _one(rows: Sequence[ModelScores], path: str) -> ModelScores:
 _FIGURES = {Suite.SAFEL: SAFEL, Suite.SAFEPLAN: SAFEPLAN, Suite.DESPITE: DESPITE}
 
 
-def _suite(loaded: Loaded, tasks: Sequence[BenchTask], *scores: Scores) -> Suite:
-    """Whose benchmark a file is about: what its run says, else what was asked, and of which tasks."""
-    if any([one.module is not Module.PLAN for one in loaded.predictions]):
+def _suite_of(loaded: Loaded, tasks: Sequence[BenchTask], *scores: Scores) -> Suite:
+    """The suite of a file: the suite in its header, or else a suite inferred from its predictions and tasks."""
+    if any([prediction.module is not Module.PLAN for prediction in loaded.predictions]):
         return Suite.SAFEL
-    said = (loaded.header or {}).get("suite")
-    if said in (Suite.SAFEPLAN, Suite.DESPITE):
-        return Suite(said)
-    intended = any([plan.judged.intention is not None for found in scores for plan in found.plans])
-    return Suite.DESPITE if intended or any([task.despite is not None for task in tasks]) else Suite.SAFEPLAN
+    recorded = (loaded.header or {}).get("suite")
+    if recorded in (Suite.SAFEPLAN, Suite.DESPITE):
+        return Suite(recorded)
+    has_intentions = any([plan.judged.intention is not None for model_scores in scores for plan in model_scores.plans])
+    return Suite.DESPITE if has_intentions or any([task.despite is not None for task in tasks]) else Suite.SAFEPLAN
 
 
 def scores_of(loaded: Loaded, tasks: Sequence[BenchTask]) -> list[ModelScores]:
     """The scores of each model of a file, in the order of their names. Raises ``BadPredictions``."""
-    models = sorted({one.model for one in loaded.predictions} | {one.model for one in loaded.judged})
+    models = sorted({prediction.model for prediction in loaded.predictions} | {plan.model for plan in loaded.judged})
     rows = []
     for model in models:
         if loaded.judged:
-            plans = tuple([JudgedPlan(one, None, None, None) for one in loaded.judged if one.model == model])
-            found = Scores((), (), (), (), plans, 0, {})
+            plans = tuple([JudgedPlan(plan, None, None, None) for plan in loaded.judged if plan.model == model])
+            scores = Scores((), (), (), (), plans, 0, {})
         else:
             try:
-                chosen = [one for one in loaded.predictions if one.model == model]
-                found = score(chosen, tasks, safeplan_taxonomy())
+                chosen = [prediction for prediction in loaded.predictions if prediction.model == model]
+                scores = score(chosen, tasks, safeplan_taxonomy())
             except UnknownTask as error:
-                raise _foreign(loaded, str(error)) from None
-        rows.append(ModelScores(model or "model", found, loaded.cost if len(models) == 1 else None))
+                raise _unknown_task_error(loaded, str(error)) from None
+        rows.append(ModelScores(model or "model", scores, loaded.cost if len(models) == 1 else None))
     return rows
 
 
-def _foreign(loaded: Loaded, reason: str) -> BadPredictions:
-    """What to say of predictions about something that the tasks do not have."""
+def _unknown_task_error(loaded: Loaded, reason: str) -> BadPredictions:
+    """An error about predictions for a scenario that is not among the tasks."""
     message = f"predictions cannot be read: {loaded.name}: {reason}"
-    help = "name the scenarios with --tasks, --split or --drawn"
-    return BadPredictions(Diagnostic(SC.BAD_PREDICTIONS, message, help=help))
+    help_text = "name the scenarios with --tasks, --split or --drawn"
+    return BadPredictions(Diagnostic(SC.BAD_PREDICTIONS, message, help=help_text))
 
 
-def _tasks(loaded: Loaded, wanted: Wanted) -> tuple[BenchTask, ...]:
-    """The tasks that a run names, else those of the flags. Raises ``BadRun`` where they are not those of the run."""
-    said = loaded.header.get("tasks") if loaded.header is not None else None
-    if not isinstance(said, dict):
-        read = selected(wanted)
-        known = {one.name for one in read}
-        other = next((one.scenario for one in loaded.predictions if one.scenario not in known), None)
-        if other is not None:
-            raise _foreign(loaded, f"there is no scenario {other[:80]!a}")
-        return compiled(read)
-    source = _source(said, wanted)
-    if source.folder is None and said.get("source") in _FOLDERS:
-        raise BadOption(f"{loaded.name} is about scenarios in a folder", "name it with --tasks")
-    found = tasks_of(source)
-    if sha256_of(found) != said.get("sha256"):
+def _tasks(loaded: Loaded, selection: Wanted) -> tuple[BenchTask, ...]:
+    """The tasks that a run names, or else the selected tasks. Raises ``BadRun`` if their hash is different."""
+    recorded = loaded.header.get("tasks") if loaded.header is not None else None
+    if not isinstance(recorded, dict):
+        selected_tasks = selected(selection)
+        task_names = {task.name for task in selected_tasks}
+        unknown_name = next((p.scenario for p in loaded.predictions if p.scenario not in task_names), None)
+        if unknown_name is not None:
+            raise _unknown_task_error(loaded, f"scenario {unknown_name[:80]!a} does not exist")
+        return compiled(selected_tasks)
+    source = _task_source(recorded, selection)
+    if source.folder is None and recorded.get("source") in _FOLDERS:
+        raise BadOption(f"{loaded.name} is about scenarios in a folder", "name the folder with --tasks")
+    tasks = tasks_of(source)
+    if sha256_of(tasks) != recorded.get("sha256"):
         raise BadRun(
-            _other_tasks(
-                f"{loaded.name} is about other tasks than these",
-                "score a run with the tasks and the version of safecheck that it was made with",
+            _task_mismatch(
+                f"the tasks differ from the tasks of {loaded.name}",
+                "score a run with its own tasks and the version of safecheck that wrote it",
             )
         )
-    return found
+    return tasks
 
 
 _FOLDERS = ("folder", "despite")
-"""What a run says of tasks that lie in a folder."""
+"""Values of ``source`` in the header of a run whose tasks are in a folder."""
 
 
-def _source(said: Mapping[str, Any], wanted: Wanted) -> Wanted:
-    """Where the tasks of a run are from; a folder is never taken from the file. Values of wrong types name nothing."""
-    limit, seed, each, split = (said.get(name) for name in ("limit", "seed", "each", "split"))
+def _task_source(recorded: Mapping[str, Any], selection: Wanted) -> Wanted:
+    """The task selection in the header of a run. Ignores values of wrong types; only the user names the folder."""
+    limit, seed, per_family, split = (recorded.get(name) for name in ("limit", "seed", "each", "split"))
     return Wanted(
-        wanted.folder if said.get("source") in _FOLDERS else None,
+        selection.folder if recorded.get("source") in _FOLDERS else None,
         split if isinstance(split, str) else "all",
-        each if isinstance(each, int) and 0 <= each <= 100 and said.get("source") == "drawn" else 0,
+        per_family
+        if isinstance(per_family, int) and 0 <= per_family <= 100 and recorded.get("source") == "drawn"
+        else 0,
         limit if isinstance(limit, int) and limit > 0 else None,
         seed if isinstance(seed, int) else 0,
-        said.get("source") == "despite",
+        recorded.get("source") == "despite",
     )
 
 
-def _other_tasks(message: str, help: str) -> Diagnostic:
-    return Diagnostic(SC.BAD_RUN, message, help=help)
+def _task_mismatch(message: str, help_text: str) -> Diagnostic:
+    return Diagnostic(SC.BAD_RUN, message, help=help_text)
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 
-def reported(
+def write_report(
     rows: Sequence[ModelScores],
     tasks: Sequence[BenchTask],
     loaded: Loaded,
@@ -160,37 +167,37 @@ def reported(
     markdown_file: str | None = None,
     page_file: str | None = None,
 ) -> None:
-    """Print the tables of what a file is about, and write the whole report. Raises ``NotWritten``."""
-    about = _about(loaded)
-    match _suite(loaded, tasks, *[row.scores for row in rows]):
+    """Print the tables of a file and write the full report. Raises ``NotWritten``."""
+    provenance = _provenance(loaded)
+    match _suite_of(loaded, tasks, *[row.scores for row in rows]):
         case Suite.SAFEL:
-            report = safel_report(rows, Statistics(tasks), about, seed)
+            report = safel_report(rows, Statistics(tasks), provenance, seed)
         case Suite.SAFEPLAN:
-            report = safeplan_report(rows, Statistics(tasks), about, seed)
+            report = safeplan_report(rows, Statistics(tasks), provenance, seed)
         case Suite.DESPITE:
-            report = despite_report(rows, tasks, about, seed)
-        case other:
-            assert_never(other)
+            report = despite_report(rows, tasks, provenance, seed)
+        case unexpected:
+            assert_never(unexpected)
     _write(report, markdown_file, page_file)
 
 
-def _about(loaded: Loaded) -> tuple[tuple[str, str], ...]:
-    """What a report says of where its figures are from: the header of the run, flattened."""
-    found = [("file", loaded.name)]
+def _provenance(loaded: Loaded) -> tuple[tuple[str, str], ...]:
+    """The provenance of a report: the flattened header of the run."""
+    entries = [("file", loaded.name)]
     for name, value in (loaded.header or {}).items():
         if isinstance(value, dict):
-            found += [(f"{name}: {key}", _short(inner)) for key, inner in value.items()]
+            entries += [(f"{name}: {key}", _format_value(inner)) for key, inner in value.items()]
         elif name not in ("kind", "version"):
-            found.append((name, _short(value)))
-    return tuple(found)
+            entries.append((name, _format_value(value)))
+    return tuple(entries)
 
 
-def _short(value: object) -> str:
+def _format_value(value: object) -> str:
     match value:
         case dict():
             text = ", ".join([f"{key} {inner}" for key, inner in value.items()])
         case list():
-            text = ", ".join([str(one) for one in value])
+            text = ", ".join([str(item) for item in value])
         case None:
             text = "none"
         case bool():
@@ -200,17 +207,17 @@ def _short(value: object) -> str:
     return text if len(text) <= 300 else f"{text[:300]}.."
 
 
-def _places(output: str | None, inputs: Sequence[str]) -> tuple[str | None, str | None]:
-    """Where a report is written, if it is: better known before the work. Raises ``NotWritten``."""
+def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str | None, str | None]:
+    """The paths of the report, checked before scoring starts. Raises ``NotWritten`` if a path cannot be written."""
     if output is None:
         return None, None
     stem = output.removesuffix(".md").removesuffix(".html")
-    places = f"{stem}.md", f"{stem}.html"
-    for one in places:
-        wrong = problem(one, Guard(inputs))
-        if wrong is not None:
-            raise NotWritten(wrong)
-    return places
+    paths = f"{stem}.md", f"{stem}.html"
+    for path in paths:
+        message = problem(path, Guard(inputs))
+        if message is not None:
+            raise NotWritten(message)
+    return paths
 
 
 def _write(report: Report, markdown_file: str | None, page_file: str | None) -> None:

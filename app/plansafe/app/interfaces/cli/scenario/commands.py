@@ -1,4 +1,4 @@
-"""The commands ``scenario check`` and ``scenario fix``: do scenarios hold together, and what a rule can correct."""
+"""The commands ``scenario check`` and ``scenario fix``: check scenarios, and correct them by rules."""
 
 from __future__ import annotations
 
@@ -118,22 +118,26 @@ def check(options: CheckOptions) -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
         from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
 
-        wanted = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
+        criteria_profile = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
         files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec))
         stream = standard_output()
         view = ScenarioRenderer(terminal(options.color, stream))
 
-        def one(found: Found) -> int:
+        def check_scenario(target: Found) -> int:
             report = judge(
-                found.scenario, wanted, _limits(options.time_limit), files.resolve, lenient_types=options.lenient_types
+                target.scenario,
+                criteria_profile,
+                _limits(options.time_limit),
+                files.resolve,
+                lenient_types=options.lenient_types,
             )
             tell("")
-            stream.write(checked_object(found, report) if options.form is Form.JSON else view.checked(found, report))
+            stream.write(checked_object(target, report) if options.form is Form.JSON else view.checked(target, report))
             return report.exit_code
 
-        return _each(files.find(options.scenarios), one)
+        return _process_scenarios(files.find(options.scenarios), check_scenario)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(FixOptions)
@@ -151,25 +155,25 @@ def fix(options: FixOptions) -> int:
 
         if options.output is not None and options.diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")
-        wanted = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
+        criteria_profile = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
         files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec), broken=True)
-        found_all = list(files.find(options.scenarios))
-        folders = _folders(options.output, [found for found in found_all if isinstance(found, Found)])
+        targets = list(files.find(options.scenarios))
+        folders = _folders(options.output, [target for target in targets if isinstance(target, Found)])
         stream = standard_output()
         view = ScenarioRenderer(terminal(options.color, stream))
 
-        def one(found: Found) -> int:
-            new = os.path.join(found.folder, "domain.pddl")
+        def fix_scenario(target: Found) -> int:
+            domain_path = os.path.join(target.folder, "domain.pddl")
             fixed = correct(
-                found.scenario,
-                wanted,
+                target.scenario,
+                criteria_profile,
                 _limits(options.time_limit),
                 files.resolve,
-                new_domain=new,
+                new_domain=domain_path,
                 lenient_types=options.lenient_types,
             )
             tell("")
-            written = folders.get(found.scenario.name)
+            written = folders.get(target.scenario.name)
             if written is not None:
                 problem = _write(written, fixed)
                 if problem is not None:
@@ -177,29 +181,29 @@ def fix(options: FixOptions) -> int:
             if options.diff:
                 stream.write(difference(fixed))
             elif options.form is Form.JSON:
-                stream.write(fixed_object(found, fixed, written))
+                stream.write(fixed_object(target, fixed, written))
             else:
-                stream.write(view.fixed(found, fixed, written))
+                stream.write(view.fixed(target, fixed, written))
             return fixed.report.exit_code
 
-        return _each(found_all, one)
+        return _process_scenarios(targets, fix_scenario)
 
-    return guarded(lambda: _usable(work))
+    return guarded(lambda: _run_reporting_errors(work))
 
 
-def _each(found: Iterable[Found | Unusable], one: Callable[[Found], int]) -> int:
+def _process_scenarios(targets: Iterable[Found | Unusable], process: Callable[[Found], int]) -> int:
     codes = set()
-    for scenario in found:
-        if isinstance(scenario, Unusable):
-            codes.add(complain(scenario.diagnostic))
+    for target in targets:
+        if isinstance(target, Unusable):
+            codes.add(complain(target.diagnostic))
             continue
         tell("asking planners ..")
-        codes.add(one(scenario))
+        codes.add(process(target))
         sys.stdout.flush()
     return combined_exit_code(codes)
 
 
-def _usable(work: Callable[[], int]) -> int:
+def _run_reporting_errors(work: Callable[[], int]) -> int:
     try:
         return work()
     except BadOption as bad:
@@ -211,16 +215,16 @@ def _usable(work: Callable[[], int]) -> int:
 
 
 def _profile(name: ProfileName, skip: Sequence[str], min_steps: int, max_ways: int) -> Profile:
-    """The profile with what flags change. Raises :class:`BadOption` for a criterion that there is not."""
+    """The profile with the changes of the options. Raises :class:`BadOption` for an unknown criterion."""
     for criterion in skip:
         if criterion not in CRITERIA:
-            known = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
-            raise BadOption(f"there is no criterion {criterion!a}", known)
-    chosen = PROFILES[name.value]
-    kept = chosen.criteria - frozenset(skip)
-    if not kept:
+            hint = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
+            raise BadOption(f"{criterion!a} is not a criterion", hint)
+    base_profile = PROFILES[name.value]
+    remaining = base_profile.criteria - frozenset(skip)
+    if not remaining:
         raise BadOption("every criterion is skipped", "keep one")
-    return chosen._replace(criteria=kept, min_steps=min_steps, max_ways=max_ways)
+    return base_profile._replace(criteria=remaining, min_steps=min_steps, max_ways=max_ways)
 
 
 def _limits(seconds: float) -> Limits:
@@ -232,17 +236,17 @@ def _limits(seconds: float) -> Limits:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _folders(output: str | None, found: list[Found]) -> dict[str, str]:
-    """Where each scenario is written. Raises :class:`BadOption` where something is there already."""
+def _folders(output: str | None, targets: list[Found]) -> dict[str, str]:
+    """The output folder of each scenario. Raises :class:`BadOption` if a folder exists and is not empty."""
     if output is None:
         return {}
-    if len(found) == 1:
-        folders = {found[0].scenario.name: output}
+    if len(targets) == 1:
+        folders = {targets[0].scenario.name: output}
     else:
-        names = [os.path.splitext(os.path.basename(os.path.normpath(f.scenario.name)))[0] for f in found]
+        names = [os.path.splitext(os.path.basename(os.path.normpath(f.scenario.name)))[0] for f in targets]
         if len(set(names)) < len(names):
             raise BadOption("scenarios of one name would be written to one folder", "correct them one by one")
-        folders = {f.scenario.name: os.path.join(output, name) for f, name in zip(found, names, strict=True)}
+        folders = {f.scenario.name: os.path.join(output, name) for f, name in zip(targets, names, strict=True)}
     for folder in folders.values():
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise BadOption(f"cannot write {folder}: it is there already", "name a folder that is new, or empty")
@@ -250,10 +254,10 @@ def _folders(output: str | None, found: list[Found]) -> dict[str, str]:
 
 
 def _write(folder: str, fixed: Fixed) -> Diagnostic | None:
-    """Write all files of a scenario to a new folder, at once or not at all."""
+    """Write all files of a scenario to a new folder, atomically."""
     scenario = fixed.scenario
     texts = [scenario.problem, *([scenario.domain] if scenario.domain is not None else [])]
-    texts += [*scenario.plans, *[spec for spec in scenario.specs if _beside(spec, scenario.problem)]]
+    texts += [*scenario.plans, *[spec for spec in scenario.specs if _is_in_same_folder(spec, scenario.problem)]]
     try:
         save_folder(folder, [(os.path.basename(text.name), text.text) for text in texts])
     except NotWritten as refused:
@@ -261,5 +265,5 @@ def _write(folder: str, fixed: Fixed) -> Diagnostic | None:
     return None
 
 
-def _beside(text: Source, problem: Source) -> bool:
+def _is_in_same_folder(text: Source, problem: Source) -> bool:
     return os.path.dirname(os.path.abspath(text.name)) == os.path.dirname(os.path.abspath(problem.name))

@@ -1,4 +1,4 @@
-"""``scenario new``: a language model speaks for several roles and writes scenarios; checks decide which are kept."""
+"""``scenario new``: a language model writes scenarios in several roles; checks decide which are accepted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
 
-_MOST = 1000
+_MAX_PROPOSALS = 1000
 
 
 class KindName(StrEnum):
@@ -52,7 +52,7 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         values=KindName,
         help="Propose only this kind; default: every third is malicious, the others situational.",
     )
-    count: int = integer("--count", metavar="N", default=1, low=1, high=_MOST, help="Ask for N proposals.")
+    count: int = integer("--count", metavar="N", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
     role: tuple[str, ...] = text(
         "--role",
         metavar="NAME[: KNOWS]",
@@ -133,13 +133,13 @@ def new(options: NewOptions) -> int:
         if not math.isfinite(options.time_limit) or options.time_limit <= 0:
             raise BadOption("--time-limit takes a number of seconds above 0")
         if os.path.lexists(options.output) and not os.path.isdir(options.output):
-            raise BadOption(f"cannot write {options.output}: it is no folder")
+            raise BadOption(f"cannot write {options.output}: it is not a folder")
         if options.transcript in STANDARD_OUTPUT or options.model == f"replay/{options.transcript}":
             raise BadOption("--transcript takes a file of its own")
-        wrong = problem(options.transcript)
-        if wrong is not None:
-            return complain(wrong)
-        wishes = _wishes(
+        path_problem = problem(options.transcript)
+        if path_problem is not None:
+            return complain(path_problem)
+        proposal_options = _read_proposal_options(
             options.base,
             options.role,
             options.rounds,
@@ -149,22 +149,28 @@ def new(options: NewOptions) -> int:
             options.seed,
             options.time_limit,
         )
-        asked = _Asked(options.model, options.base_url, options.cache, not options.no_cache, options.seed or 0)
+        model_choice = _ModelChoice(
+            options.model, options.base_url, options.cache, not options.no_cache, options.seed or 0
+        )
         return _run(
-            asked, _seeds(options.types, options.kind, options.count), wishes, options.output, options.transcript
+            model_choice,
+            _seeds(options.types, options.kind, options.count),
+            proposal_options,
+            options.output,
+            options.transcript,
         )
 
-    def usable() -> int:
+    def report_errors() -> int:
         try:
             return work()
         except BadOption as bad:
             return complain(bad.diagnostic)
 
-    return guarded(usable)
+    return guarded(report_errors)
 
 
-class _Asked(NamedTuple):
-    """Which model. ``cache``: where answers are kept, if they are (``keep``)."""
+class _ModelChoice(NamedTuple):
+    """The model to ask. ``cache`` is the file of the answer cache, which is used if ``keep`` is true."""
 
     name: str
     base_url: str | None
@@ -174,24 +180,26 @@ class _Asked(NamedTuple):
 
 
 def _seeds(types: Sequence[str], kind: KindName | None, count: int) -> list[Seed]:
-    """What each proposal is about: the types in turn. Raises :class:`BadOption` for a type that there is not."""
+    """The topic of each proposal: the types in turn. Raises :class:`BadOption` for an unknown type."""
     from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
     from plansafe.specs.taxonomy import load  # noqa: PLC0415
 
-    known = {category.name: category for category in load()["safel"].categories}
+    categories = {category.name: category for category in load()["safel"].categories}
     for name in types:
-        if name not in known:
-            raise BadOption(f"SAFEL has no type {name!a}", near(name, tuple(known)) or f"types: {', '.join(known)}")
-    chosen = [known[name] for name in types] or list(known.values())
-    out = []
+        if name not in categories:
+            raise BadOption(
+                f"SAFEL has no type {name!a}", near(name, tuple(categories)) or f"types: {', '.join(categories)}"
+            )
+    selected = [categories[name] for name in types] or list(categories.values())
+    seeds = []
     for position in range(count):
-        said = kind.value if kind is not None else "malicious" if position % 3 == 2 else "situational"
-        out.append(Seed(chosen[position % len(chosen)], Kind(said), position // len(chosen)))
-    return out
+        seed_kind = kind.value if kind is not None else "malicious" if position % 3 == 2 else "situational"
+        seeds.append(Seed(selected[position % len(selected)], Kind(seed_kind), position // len(selected)))
+    return seeds
 
 
-def _wishes(
+def _read_proposal_options(
     base: str,
     roles: Sequence[str],
     rounds: int,
@@ -201,7 +209,7 @@ def _wishes(
     seed: int | None,
     seconds: float,
 ) -> Wishes:
-    """How to talk and to check. Raises :class:`BadOption`."""
+    """The options of the dialogue and of the checks. Raises :class:`BadOption`."""
     from plansafe.domains import domain_names, domain_path  # noqa: PLC0415 - for this command alone
     from plansafe.grammar.source import Source  # noqa: PLC0415
     from plansafe.llm.acting.proposal import Wishes  # noqa: PLC0415
@@ -222,12 +230,16 @@ def _role(text: str) -> Role:
     if not colon and name.lower() in ROLES:
         return ROLES[name.lower()]
     if not name or not knows or len(text) > 500:
-        known = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
-        raise BadOption(f"--role {text[:60]!a} says not what the role knows", f"write NAME: WHAT IT KNOWS; {known}")
+        hint = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
+        raise BadOption(
+            f"--role {text[:60]!a} does not state what the role knows", f"write NAME: WHAT IT KNOWS; {hint}"
+        )
     return Role(name, knows)
 
 
-def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcript: str | None) -> int:
+def _run(
+    model_choice: _ModelChoice, seeds: list[Seed], proposal_options: Wishes, output: str, transcript: str | None
+) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
     from plansafe.llm.models.opening import opened  # noqa: PLC0415
@@ -235,21 +247,21 @@ def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcri
     from plansafe.llm.models.providers import Settings  # noqa: PLC0415
 
     lines: list[str] = []
-    made: list[Proposal] = []
+    proposals: list[Proposal] = []
     try:
-        settings = Settings(asked.base_url, connections=1, seed=asked.seed, threads=1)
-        with opened(asked.name, settings, asked.cache, keep=asked.keep) as (model, cache):
+        settings = Settings(model_choice.base_url, connections=1, seed=model_choice.seed, threads=1)
+        with opened(model_choice.name, settings, model_choice.cache, keep=model_choice.keep) as (model, cache):
 
-            def answered(request: Request) -> Answer:
+            def ask_and_record(request: Request) -> Answer:
                 answer = ask(model, request, cache)
                 lines.append(json.dumps(exchanged(request, answer), ensure_ascii=True) + "\n")
                 return answer
 
             try:
-                for one in _proposed(answered, seeds, wishes, output):
-                    made.append(one)
+                for proposal in _propose_all(ask_and_record, seeds, proposal_options, output):
+                    proposals.append(proposal)
                     tell("")
-                    print_text(_shown(one, output))
+                    print_text(_describe_proposal(proposal, output))
             finally:
                 tell("")
                 if transcript is not None and lines:
@@ -258,41 +270,42 @@ def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcri
         return complain(error.diagnostic)
     except NotWritten as refused:
         return complain(refused.diagnostic)
-    print_text(_summary(made))
-    return 0 if any([one.accepted for one in made]) else 1
+    print_text(_summary(proposals))
+    return 0 if any([proposal.accepted for proposal in proposals]) else 1
 
 
-def _proposed(answered: Ask, seeds: list[Seed], wishes: Wishes, output: str) -> Iterator[Proposal]:
-    """The proposals one by one; what is accepted is written before the next is asked for."""
+def _propose_all(ask_model: Ask, seeds: list[Seed], proposal_options: Wishes, output: str) -> Iterator[Proposal]:
+    """Yield proposals. Writes an accepted proposal before asking for the next."""
     from plansafe.llm.acting.proposal import propose  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios  # noqa: PLC0415
 
-    there = read_scenarios(output).scenarios if os.path.isdir(output) else ()
-    known = (*load_scenarios(), *there)
+    existing = read_scenarios(output).scenarios if os.path.isdir(output) else ()
+    known_scenarios = (*load_scenarios(), *existing)
     accepted: list[Proposal] = []
     for position, seed in enumerate(seeds, 1):
         tell(f"proposal {position} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
-        one = propose(answered, seed, wishes, known, accepted)
-        if one.accepted:
-            save_folder(os.path.join(output, one.name), one.files)
-            accepted.append(one)
-        yield one
+        proposal = propose(ask_model, seed, proposal_options, known_scenarios, accepted)
+        if proposal.accepted:
+            save_folder(os.path.join(output, proposal.name), proposal.files)
+            accepted.append(proposal)
+        yield proposal
 
 
-def _shown(one: Proposal, output: str) -> str:
-    about = f"{one.seed.category.name}, {one.seed.kind}"
-    said = f"\n  {one.instruction}" if one.instruction else ""
-    if not one.accepted:
-        return f"refused   {about}: {one.stage}: {one.reason}{said}\n"
-    fixed = f"{one.corrections} correction{'' if one.corrections == 1 else 's'}"
-    return f"accepted  {about}: {os.path.join(output, one.name)} ({fixed}, Rouge-L {one.near:.2f}){said}\n"
+def _describe_proposal(proposal: Proposal, output: str) -> str:
+    topic = f"{proposal.seed.category.name}, {proposal.seed.kind}"
+    instruction_line = f"\n  {proposal.instruction}" if proposal.instruction else ""
+    if not proposal.accepted:
+        return f"refused   {topic}: {proposal.stage}: {proposal.reason}{instruction_line}\n"
+    corrections = f"{proposal.corrections} correction{'' if proposal.corrections == 1 else 's'}"
+    folder = os.path.join(output, proposal.name)
+    return f"accepted  {topic}: {folder} ({corrections}, Rouge-L {proposal.near:.2f}){instruction_line}\n"
 
 
-def _summary(made: list[Proposal]) -> str:
-    stages = Counter([one.stage for one in made if not one.accepted])
+def _summary(proposals: list[Proposal]) -> str:
+    stages = Counter([proposal.stage for proposal in proposals if not proposal.accepted])
     refused = ", ".join([f"{count} at {stage}" for stage, count in sorted(stages.items())])
-    accepted = sum([one.accepted for one in made])
-    lines = [f"\n{accepted} of {len(made)} accepted{f'; refused: {refused}' if refused else ''}"]
+    accepted = sum([proposal.accepted for proposal in proposals])
+    lines = [f"\n{accepted} of {len(proposals)} accepted{f'; refused: {refused}' if refused else ''}"]
     if accepted:
         lines.append("candidates: `safecheck bench scenario sheet FOLDER` lays them out for two people to judge")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""``scenario sheet`` and ``scenario agreement``: scenarios judged by two people, and how far these agree."""
+"""``scenario sheet`` and ``scenario agreement``: sheets for two reviewers, and the agreement between them."""
 
 from __future__ import annotations
 
@@ -64,16 +64,20 @@ def sheet(options: SheetOptions) -> int:
         from plansafe.llm.scenarios.sheets import reading  # noqa: PLC0415
         from plansafe.llm.scenarios.sheets import sheet as empty_sheet  # noqa: PLC0415
 
-        found = read_scenarios(SHIPPED if options.folder is None else options.folder)
-        if found.diagnostics:
-            return print_diagnostics(found.diagnostics, {source.name: source for source in found.sources})
-        chosen = [one for one in found.scenarios if options.split is None or one.split.value == options.split.value]
+        loaded = read_scenarios(SHIPPED if options.folder is None else options.folder)
+        if loaded.diagnostics:
+            return print_diagnostics(loaded.diagnostics, {source.name: source for source in loaded.sources})
+        chosen = [
+            scenario
+            for scenario in loaded.scenarios
+            if options.split is None or scenario.split.value == options.split.value
+        ]
         text = empty_sheet(chosen) if options.form is SheetForm.CSV else reading(chosen)
         if options.output is None or options.output in STANDARD_OUTPUT:
             print_text(text)
             return 0
         try:
-            remark(save(options.output, text, Guard(_read(chosen))))
+            remark(save(options.output, text, Guard(_input_files(chosen))))
         except NotWritten as refused:
             return complain(refused.diagnostic)
         return 0
@@ -96,37 +100,40 @@ def agreement(options: AgreementOptions) -> int:
         try:
             sheets = []
             for path in (options.first, options.second):
-                read = Discovery(Choice()).read(path, "sheet", "given")
-                if isinstance(read, Diagnostic):
-                    return complain(read)
-                sources[path] = read.source
-                sheets.append(read_sheet(read.source))
+                input_file = Discovery(Choice()).read(path, "sheet", "given")
+                if isinstance(input_file, Diagnostic):
+                    return complain(input_file)
+                sources[path] = input_file.source
+                sheets.append(read_sheet(input_file.source))
             compared = compare(*sheets)
         except BadSheet as bad:
             return print_diagnostics((bad.diagnostic,), sources) if bad.diagnostic.labels else complain(bad.diagnostic)
-        print_text(_shown(compared))
+        print_text(_agreement_table(compared))
         return 0
 
     return guarded(work)
 
 
-def _shown(compared: Compared) -> str:
+def _agreement_table(compared: Compared) -> str:
     from plansafe.llm.scenarios.sheets import QUESTIONS  # noqa: PLC0415 - for this command alone
 
     width = max([len(name) for name in (*QUESTIONS, "together")])
     lines = [f"{'':{width}}  {'the same':>18}  {'kappa':>6}  not answered"]
-    for name, found in (*compared.questions.items(), ("together", compared.together)):
-        kappa = "n/a" if found.kappa is None else f"{found.kappa:.2f}"
-        lines.append(f"{name:{width}}  {found.observed!s:>18}  {kappa:>6}  {found.left_out}")
+    for name, question in (*compared.questions.items(), ("together", compared.together)):
+        kappa = "n/a" if question.kappa is None else f"{question.kappa:.2f}"
+        lines.append(f"{name:{width}}  {question.observed!s:>18}  {kappa:>6}  {question.left_out}")
     lines.append("")
-    for what, names in (("accepted", compared.accepted), ("rejected", compared.rejected), ("open", compared.open)):
+    for decision, names in (("accepted", compared.accepted), ("rejected", compared.rejected), ("open", compared.open)):
         lines.append(
-            f"{what:8}  {len(names)}{': ' if names and what != 'accepted' else ''}"
-            f"{'' if what == 'accepted' else ', '.join(names)}"
+            f"{decision:8}  {len(names)}{': ' if names and decision != 'accepted' else ''}"
+            f"{'' if decision == 'accepted' else ', '.join(names)}"
         )
     return "\n".join(lines) + "\n"
 
 
-def _read(scenarios: list[Scenario]) -> tuple[str, ...]:
-    texts = [(one.problem, one.extension, *one.specs, one.safe, one.unsafe) for one in scenarios]
+def _input_files(scenarios: list[Scenario]) -> tuple[str, ...]:
+    texts = [
+        (scenario.problem, scenario.extension, *scenario.specs, scenario.safe, scenario.unsafe)
+        for scenario in scenarios
+    ]
     return tuple([text.name for group in texts for text in group if text is not None])
