@@ -15,16 +15,16 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 def server(
     stdio: Annotated[
-        bool, typer.Option("--stdio", help="Speak over standard input and output; that is what it does anyway.")
+        bool, typer.Option("--stdio", help="Use standard input and output. This is the default and the only transport.")
     ] = True,
     memory_limit: MemoryLimit = MEMORY_MIB,
 ) -> None:
-    """Serve an editor: diagnostics as one types, what each step changes, the nearest safe plan as a fix.
+    """Run the language server: diagnostics while typing, the effects of each step, repairs as quick fixes.
 
-    It speaks the Language Server Protocol over standard input and output, and is started by an editor (docs/editor.md).
-    What files are checked with is what the other commands check them with: project files, then what lies beside them.
+    An editor starts this command and uses the Language Server Protocol over standard input and output (docs/editor.md).
+    It finds the domain, problem and rules of a file as the other commands do: from the project file, then the folder.
 
-    Exit codes: 0 the editor ended it, 2 a package is missing.
+    Exit codes: 0 the editor ended the server, 2 a package is missing.
     """
     del stdio
     limit_memory(memory_limit)
@@ -36,7 +36,7 @@ def _serve() -> int:
         import lsprotocol.types  # noqa: F401, PLC0415 - an optional package
         import pygls.lsp.server  # noqa: F401, PLC0415
     except ModuleNotFoundError as error:
-        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where it is missing alone
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - only needed for this error
 
         advice = how_to_install("lsp")
         return complain(Diagnostic(SC.BAD_OPTION, f"the language server needs the package {error.name}", help=advice))
@@ -45,6 +45,6 @@ def _serve() -> int:
 
     for_a_program("an editor", "docs/editor.md")
     output = sys.stdout.buffer
-    sys.stdout = sys.stderr  # what anything prints must not get between the messages
+    sys.stdout = sys.stderr  # printed text must not mix with protocol messages
     make_server(version()).start_io(sys.stdin.buffer, output)
     return 0
