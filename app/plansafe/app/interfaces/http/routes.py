@@ -1,4 +1,4 @@
-"""The ways of the HTTP service, a path for each operation, in one table; and the schemas of what is answered."""
+"""The routes of the HTTP service in one table, and the schemas of the answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from plansafe.app.interfaces.agents.operation_fields import Operation
 V1 = "/v1"
 
 
-class Way(NamedTuple):
-    """A path, and what it does. ``path`` may name fields in braces; of ``session`` they are asked of that session."""
+class ServiceRoute(NamedTuple):
+    """A method and path with its operation. ``path`` can have fields in braces; ``session`` selects a session."""
 
     method: str
     path: str
@@ -21,24 +21,24 @@ class Way(NamedTuple):
     fixed: tuple[tuple[str, str], ...] = ()
 
 
-WAYS = (
-    Way("POST", f"{V1}/audit", operation_fields.AUDIT),
-    Way("POST", f"{V1}/repair", operation_fields.REPAIR),
-    Way("POST", f"{V1}/diagnose", operation_fields.DIAGNOSE),
-    Way("POST", f"{V1}/formalise", operation_fields.FORMALISE),
-    Way("GET", f"{V1}/explain/{{code}}", operation_fields.EXPLAIN),
-    Way("GET", f"{V1}/hazards", operation_fields.HAZARDS),
-    Way("GET", f"{V1}/catalogue", operation_fields.CATALOGUE),
-    Way("GET", f"{V1}/rules/{{name}}", operation_fields.SHOW, (("what", "rules"),)),
-    Way("GET", f"{V1}/domains/{{name}}", operation_fields.SHOW, (("what", "domain"),)),
-    Way("GET", f"{V1}/worlds/{{name}}", operation_fields.SHOW, (("what", "world"),)),
-    Way("POST", f"{V1}/sessions", operation_fields.OPEN),
-    Way("POST", f"{V1}/sessions/{{session}}/allowed", operation_fields.ALLOWED),
-    Way("POST", f"{V1}/sessions/{{session}}/take", operation_fields.TAKE),
-    Way("POST", f"{V1}/sessions/{{session}}/observe", operation_fields.OBSERVE),
-    Way("POST", f"{V1}/sessions/{{session}}/next", operation_fields.NEXT),
-    Way("POST", f"{V1}/sessions/{{session}}/state", operation_fields.STATE),
-    Way("DELETE", f"{V1}/sessions/{{session}}", operation_fields.CLOSE),
+ROUTES = (
+    ServiceRoute("POST", f"{V1}/audit", operation_fields.AUDIT),
+    ServiceRoute("POST", f"{V1}/repair", operation_fields.REPAIR),
+    ServiceRoute("POST", f"{V1}/diagnose", operation_fields.DIAGNOSE),
+    ServiceRoute("POST", f"{V1}/formalise", operation_fields.FORMALISE),
+    ServiceRoute("GET", f"{V1}/explain/{{code}}", operation_fields.EXPLAIN),
+    ServiceRoute("GET", f"{V1}/hazards", operation_fields.HAZARDS),
+    ServiceRoute("GET", f"{V1}/catalogue", operation_fields.CATALOGUE),
+    ServiceRoute("GET", f"{V1}/rules/{{name}}", operation_fields.SHOW, (("what", "rules"),)),
+    ServiceRoute("GET", f"{V1}/domains/{{name}}", operation_fields.SHOW, (("what", "domain"),)),
+    ServiceRoute("GET", f"{V1}/worlds/{{name}}", operation_fields.SHOW, (("what", "world"),)),
+    ServiceRoute("POST", f"{V1}/sessions", operation_fields.OPEN),
+    ServiceRoute("POST", f"{V1}/sessions/{{session}}/allowed", operation_fields.ALLOWED),
+    ServiceRoute("POST", f"{V1}/sessions/{{session}}/take", operation_fields.TAKE),
+    ServiceRoute("POST", f"{V1}/sessions/{{session}}/observe", operation_fields.OBSERVE),
+    ServiceRoute("POST", f"{V1}/sessions/{{session}}/next", operation_fields.NEXT),
+    ServiceRoute("POST", f"{V1}/sessions/{{session}}/state", operation_fields.STATE),
+    ServiceRoute("DELETE", f"{V1}/sessions/{{session}}", operation_fields.CLOSE),
 )
 _SHIPPED = {"report": "report-1", "repair": "repair-1", "formalise": "formalise-1"}
 _STRING, _FLAG, _COUNT = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
@@ -53,13 +53,13 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-_MAYBE = {"type": ["string", "null"]}
+_OPTIONAL_STRING = {"type": ["string", "null"]}
 _BREAKS = _list(
     _object(
         rule=_STRING,
         binding={"type": "object", "additionalProperties": _STRING},
         message=_STRING,
-        hazard=_MAYBE,
+        hazard=_OPTIONAL_STRING,
         severity=_STRING,
     )
 )
@@ -70,11 +70,11 @@ _DIAGNOSTIC = _object(
     message=_STRING,
     labels=_list(_object(span=_object(source=_STRING, start=_PLACE, end=_PLACE), text=_STRING, primary=_FLAG)),
     notes=_STRINGS,
-    help=_MAYBE,
+    help=_OPTIONAL_STRING,
 )
-_AHEAD = _object(answer={"type": ["boolean", "null"]}, continuation=_STRINGS, detail=_STRING)
+_SAFE_CONTINUATION = _object(answer={"type": ["boolean", "null"]}, continuation=_STRINGS, detail=_STRING)
 _STEP = _object(step=_STRING, safe=_FLAG, breaks=_BREAKS)
-_STEP["properties"]["ahead"] = _AHEAD
+_STEP["properties"]["ahead"] = _SAFE_CONTINUATION
 ANSWERS: dict[str, dict[str, Any]] = {
     "error": _object(error=_DIAGNOSTIC, diagnostics=_list(_DIAGNOSTIC)),
     "page": _object(name=_STRING, title=_STRING, text=_STRING),
@@ -91,7 +91,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
             _object(
                 name=_STRING,
                 title=_STRING,
-                categories=_list(_object(name=_STRING, title=_STRING, rules=_STRINGS, reason=_MAYBE)),
+                categories=_list(_object(name=_STRING, title=_STRING, rules=_STRINGS, reason=_OPTIONAL_STRING)),
             )
         ),
     ),
@@ -129,13 +129,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
     ),
     "closed": _object(closed=_FLAG),
 }
-"""The answers that no command prints; those that one does have schemas of their own, in ``app/schema``."""
+"""Schemas of answers that are not the output of a command; the others are in ``app/schema``."""
 
 
 def answer_schema(name: str) -> dict[str, Any]:
-    """The schema of an answer."""
+    """Return the JSON schema of an answer."""
     if name not in _SHIPPED:
         return ANSWERS[name]
     text = (files("plansafe.app") / "schema" / f"{_SHIPPED[name]}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    schema: dict[str, Any] = json.loads(text)
+    return schema
