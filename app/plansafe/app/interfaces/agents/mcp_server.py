@@ -43,9 +43,9 @@ _TOOLS = {
 }
 _SCHEME = "safecheck://"
 _INSTRUCTIONS = (
-    "safecheck checks plans against formal safety rules. Call `audit` before you execute a plan. Only the headline SAFE "
-    "means that the plan violates no rule; UNKNOWN is not safe. To act step by step, open a session, call `next` or "
-    "`allowed` before each action, `take` the action, and `observe` the resulting state. Pass all texts inline: the "
+    "safecheck checks plans against formal safety rules. Call `audit` before you execute a plan. Only the headline "
+    "SAFE means that the plan violates no rule; UNKNOWN is not safe. To act step by step, open a session, call `next` "
+    "or `allowed` before each action, `take` the action, and `observe` the resulting state. Pass all texts inline: the "
     "server reads no files."
 )
 _STEP = 5.0

@@ -34,7 +34,7 @@ MOST_DRAWN = 2_000
 MOST_STATE = 20_000
 """Maximum number of facts and numbers of the initial state on the page."""
 LONGEST_RULE = 4_000
-_TOO_LONG = "The time limit passed after the verdict: steps, causes and repairs are not shown."
+_TOO_LONG = "The time limit has passed after the verdict was known: steps, causes and repairs are not shown."
 
 
 class PlanView(NamedTuple):
