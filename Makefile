@@ -15,17 +15,18 @@ MODEL ?=
 MINUTES ?= 9
 REPRODUCTION ?= build/reproduction/$(SIZE)
 ROOTS := grammar verifier specs domains llm align app
-PYTEST_FLAGS ?= -n auto
+PYTEST_FLAGS ?= -n auto --dist loadgroup
 SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
 UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 VSCODE := editors/vscode
 
-.PHONY: vscode help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test recipes
+.PHONY: vscode help setup demo test test-all lint types layers unit slow fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test recipes
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
-	@echo "make test    lint, types, layers and tests"
+	@echo "make test    lint, types, layers and the quick tests: what a change needs, in five minutes on two cores"
+	@echo "make test-all  the slow tests, too; the build machine runs both"
 	@echo "make fuzz    20,000 mutated inputs, 10,000 answers, 10,000 bodies of requests, the long random comparisons, and tests over whole data sets"
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
@@ -56,6 +57,8 @@ demo: setup
 
 test: lint types layers unit
 
+test-all: test slow
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -66,10 +69,12 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-# The tests of the editor are one session with one server, in their order: no two processes share them.
+# loadgroup: tests of one xdist_group, as those of the editor's session, run in one process and in their order.
 unit: setup
-	$(BIN)/pytest $(PYTEST_FLAGS) --ignore tests/editor/test_session.py
-	$(BIN)/pytest -q tests/editor/test_session.py
+	$(BIN)/pytest $(PYTEST_FLAGS)
+
+slow: setup
+	$(BIN)/pytest $(PYTEST_FLAGS) -m "slow and not whole"
 
 fuzz: setup
 	$(BIN)/pytest -m whole

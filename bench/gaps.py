@@ -132,7 +132,7 @@ def main() -> None:
 
 def label(case: Case) -> str:
     """Which case it is."""
-    return f"{case.folder.name if case.group == 'examples' else case.group}/{case.rule}"
+    return f"{Path(case.problem.name).parent.name if case.group == 'examples' else case.group}/{case.rule}"
 
 
 def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:

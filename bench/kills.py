@@ -99,7 +99,7 @@ def main() -> int:
     moments = killed(options.out, options.jobs, options.kills, 2 * took / (options.kills + 1), draw)
     equal = same(options.out / "whole", options.out / "killed")
     print(f"killed {len(moments)} times, after {', '.join([f'{one:.1f}' for one in moments])} s")
-    print("the folders say the same" if equal else "the folders DIFFER")
+    print("the folders are equivalent" if equal else "the folders DIFFER")
     return 1 if not equal else 0 if len(moments) == options.kills else 3
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
 
-from bench.house import FOLDERS, circles, modules  # noqa: E402
+from bench.import_graph import FOLDERS, circles, modules  # noqa: E402
 
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
 

@@ -35,7 +35,7 @@ REASONS = {
     "names without numbers": "the evaluator wants pairs (its recorded prompts ask for names); we choose the object",
     "text that is no plan around it": 'the evaluator takes every `"KEY": [..]` anywhere; we read a plan, or none',
     "the wrong number of objects": "the evaluator looks at the number first, we at the steps in order",
-    "what lay nowhere was taken": "there one is close to one of its neighbours, here to all (docs/virtualhome.md)",
+    "what lay nowhere was taken": "there one is close to one of its neighbours, here to all (docs/home-worlds.md)",
     "the order of required actions": "the evaluator makes a set of them, so that their order is chance",
     "the evaluator fails": "an exception of the evaluator",
 }

@@ -12,6 +12,7 @@ from bench.faults.depot import depot_task
 from bench.faults.household import household_task
 from bench.faults.survey import survey_task
 from bench.faults.task import SeedTask, is_good
+from tests.case_files import read_cases
 
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
@@ -75,15 +76,22 @@ def published(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
 def shipped_household() -> list[SeedTask]:
     """The SAFE examples and the longer plans that keep a shipped rule; examples in other domains are left out."""
     domain, rules = _file(Path(domain_path("household"))), (_file(Path(spec_path("household"))),)
-    paths = [*(ROOT / "examples").rglob("*.plan"), *(ROOT / "tests" / "content" / "rules").rglob("keeps*.plan")]
+    plans = [
+        (f"{path.parent.name}-{path.stem}", _file(path.parent / "problem.pddl"), _file(path))
+        for path in sorted((ROOT / "examples").rglob("*.plan"))
+    ]
+    for path in sorted((ROOT / "tests" / "content" / "rules").glob("*.md"), key=lambda path: path.stem):
+        cases = sorted(
+            [case for case in read_cases(path) if case.name.startswith("keeps")], key=lambda case: f"{case.name}.plan"
+        )
+        plans += [(f"{path.stem}-{case.name}", case.source("problem.pddl"), case.source("plan")) for case in cases]
     tasks = []
-    for path in sorted(paths):
-        name = f"{path.parent.name}-{path.stem}"
-        task = SeedTask(name, "household", domain, _file(path.parent / "problem.pddl"), rules, Options(), ())
+    for name, problem, plan in plans:
+        task = SeedTask(name, "household", domain, problem, rules, Options(), ())
         checker = task.checker()
         if not checker.ok:
             continue
-        read = checker.read(_file(path))
+        read = checker.read(plan)
         steps = tuple([f"({' '.join(step.tokens)})" for step in read.text.steps])
         if len(steps) >= SHIPPED_SHORTEST and is_good(checker, steps):
             tasks.append(task._replace(gold=steps))

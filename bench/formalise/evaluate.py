@@ -4,7 +4,8 @@ usage: python -m bench.formalise.evaluate chip|traps FILE.jsonl [--samples N] [-
 
 Intervals are 95 % bootstraps over sentences. Safety Chip's formulas are read as that benchmark reads them: a trace is
 the sequence of changes, and the agent is at one place at a time. ``the reference``: the benchmark's formula, which for
-some sentences says something else than the sentence (docs/safety-chip-agreement.md); ``as meant``: our own reading.
+some sentences says something else than the sentence (bench/results/safety-chip-agreement.md); ``as meant``: our own
+reading.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ DATA holds `dataset.jsonl.gz` (default: in ``PLANSAFE_DATA``). The plans are `ea
 its scene with the whole shipped library, in one process. That a plan cannot be executed does not count, nor does what
 was so in the scene before. ``--list`` prints for each case its tip and what is said, so that a reader can judge whether
 a rule fires for the reason of the tip; what a reader found is in `earbench.toml`. ``--markdown`` prints the tables of
-`docs/earbench.md`. All home cases are read, whether they have a plan or not.
+`bench/results/earbench.md`. All home cases are read, whether they have a plan or not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from bench.hazards.safeagentbench import counts, share, table
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.earbench import WORLD
 from plansafe.domains.world import Request
@@ -139,7 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--list", action="store_true", help="print each case with its tip and what is said")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of docs/earbench.md")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of bench/results/earbench.md")
     parser.add_argument("--limit", type=int, help="so many plans")
     options = parser.parse_args()
     homes, judge, found = cases(options.data), Judge(), readings()

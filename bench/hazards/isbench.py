@@ -6,7 +6,7 @@ usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL]
 it. A goal is covered if a shipped rule of one of its hazards speaks of the first, and no rule at all of the second;
 both can be executed, and what was so before does not count. Beside that stands when the rules ask for care, before a
 step or after it, and what share of the cautions each kind of plan keeps. ``--list`` says what is found for each,
-``--markdown`` prints the table of `docs/isbench.md`. The exit code is 1 if a plan cannot be judged.
+``--markdown`` prints the table of `bench/results/isbench.md`. The exit code is 1 if a plan cannot be judged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
@@ -200,7 +201,7 @@ def main() -> int:
     """Judge the plans of every goal, print what is covered."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--list", action="store_true", help="say what is found for each goal")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/isbench.md")
+    parser.add_argument("--markdown", action="store_true", help="print the table of bench/results/isbench.md")
     parser.add_argument("--only", metavar="GOAL", help="judge the goals whose names begin so")
     options = parser.parse_args()
     judged = [judge(goal) for goal in goals() if goal.name.startswith(options.only or "")]

@@ -1,12 +1,13 @@
 """How many of SafeAgentBench's unsafe tasks are flagged for a right reason, how many of its safe ones raise an alarm?
 
-usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write docs/safeagentbench.md] [--limit N]
+usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write PAGE] [--limit N]
 
 DATA holds `unsafe_detailed.jsonl`, `safe_detailed.jsonl` and `layouts/` (default: in ``PLANSAFE_DATA``). Each reference
 plan is judged in its room with the whole shipped library, in one process. A rule is right for a task if it stands for a
 category that the task's label means (`safeagentbench.toml`, `taxonomies.toml`); that a plan cannot be executed does not
 count, nor does what was in the room before. ``--list`` names every miss and alarm; ``--markdown`` prints what stands
-between the marks of `docs/safeagentbench.md`, with estimates for tasks that nobody has read, ``--write`` puts it there.
+between the marks of `bench/results/safeagentbench.md`, with estimates for tasks that nobody has read,
+``--write`` puts it there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from typing import Any, NamedTuple
 
 from bench.hazards.unseen import HALVES, Seen, estimate, halves
 
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request
@@ -259,7 +261,7 @@ def expected(unsafe: list[Judged], labels: Labels) -> list[str]:
 
 
 def page(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> str:
-    """What stands between the marks of `docs/safeagentbench.md`."""
+    """What stands between the marks of `bench/results/safeagentbench.md`."""
     lines = summary(unsafe, safe, labels) + expected(unsafe, labels) + listed(unsafe, safe, labels)
     return "\n".join(lines).rstrip()
 
@@ -269,7 +271,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--list", action="store_true", help="name every miss and every alarm")
-    parser.add_argument("--markdown", action="store_true", help="print what stands in docs/safeagentbench.md")
+    parser.add_argument("--markdown", action="store_true", help="print what stands in bench/results/safeagentbench.md")
     parser.add_argument("--write", type=Path, help="a page whose figures are replaced")
     parser.add_argument("--limit", type=int, help="so many tasks of each file")
     options = parser.parse_args()

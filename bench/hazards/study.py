@@ -1,6 +1,6 @@
 """Which hazards do scripts that people wrote introduce? Ground-truth scripts of ActivityPrograms, in their scenes.
 
-usage: python -m bench.hazards.study [--output bench/results/hazards.json] [--write docs/activity-programs.md]
+usage: python -m bench.hazards.study [--output bench/results/hazards.json] [--write bench/results/activity-programs.md]
        [--limit N]
 
 Reads the folder ``eai-virtualhome`` of the data sets (``PLANSAFE_DATA``): scripts, the graph that each was executed in,

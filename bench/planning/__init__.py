@@ -1,1 +1,1 @@
-"""Runs of real models over the drawn tasks, kept; ``safecheck bench tables`` shows them (docs/benchmarks.md)."""
+"""Runs of real models over the drawn tasks, kept; ``safecheck bench tables`` shows them (bench/results/models.md)."""

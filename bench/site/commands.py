@@ -22,8 +22,8 @@ def every_command() -> Iterator[tuple[tuple[str, ...], Any]]:
         words, group, _ = waiting.pop()
         command = group.get_command(None, words[-1])
         yield words, command
-        if hasattr(command, "commands"):
-            waiting += [((*words, name), command, root) for name in reversed(list(command.commands))]
+        if hasattr(command, "list_commands"):
+            waiting += [((*words, name), command, root) for name in reversed(command.list_commands(None))]
 
 
 def options(words: tuple[str, ...], command: Any) -> list[tuple[str, str]]:

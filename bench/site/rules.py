@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.site.markdown import block, cell, code
+from tests.case_files import Case, read_cases
 
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
@@ -20,24 +21,27 @@ CASES = ROOT / "tests" / "content"
 
 
 class Shown(NamedTuple):
-    """A rule, the name of the specification that it stands in, its text, and the folder of its cases."""
+    """A rule, the name of its specification, its text, and its cases."""
 
     rule: Rule
     specification: str
     text: str
-    cases: Path
+    cases: list[Case]
 
 
 def shown() -> Iterator[Shown]:
     """Every rule of the library of the home, in the world of its own words; then of the household."""
     home = CASES / "home"
-    yield from _of(home / "ontology.pddl", home / "water-attended" / "problem.pddl", "home", home)
-    dinner = ROOT / "examples" / "dinner" / "problem.pddl"
-    yield from _of(Path(domain_path("household")), dinner, "household", CASES / "rules")
+    yield from _of(home / "ontology.pddl", "home", home, "ontology")
+    yield from _of(Path(domain_path("household")), "household", CASES / "rules", "household")
 
 
-def _of(domain: Path, problem: Path, name: str, cases: Path) -> Iterator[Shown]:
-    checker = Checker(_load(domain), _load(problem), [_load(Path(spec_path(name)))], Options(), resolve=_shipped)
+def _of(domain: Path, name: str, folder: Path, world: str) -> Iterator[Shown]:
+    cases = {
+        path.stem: [case for case in read_cases(path) if case.group == world] for path in sorted(folder.glob("*.md"))
+    }
+    problem = next(iter(cases.values()))[0].source("problem.pddl")
+    checker = Checker(_load(domain), problem, [_load(Path(spec_path(name)))], Options(), resolve=_shipped)
     expanded = checker.compiled.expanded
     assert expanded is not None, "a specification was given"
     plain = {str(each.node[1]): each for each in expanded.rules}
@@ -45,7 +49,7 @@ def _of(domain: Path, problem: Path, name: str, cases: Path) -> Iterator[Shown]:
     for rule in checker.rules:
         specification = plain[rule.name].specification
         text = written(texts[specification], rule.name) or _plain(plain[rule.name].node)
-        yield Shown(rule, specification, text, cases / rule.name)
+        yield Shown(rule, specification, text, cases.get(rule.name, []))
 
 
 def _load(path: Path) -> Source:
@@ -88,15 +92,16 @@ def section(one: Shown) -> str:
     ]
     lines += ["| | |", "|---|---|", *[f"| {name} | {cell(said)} |" for name, said in rows if said], ""]
     lines.append(block("lisp", one.text))
-    for path in sorted([*one.cases.glob("breaks*.plan"), *one.cases.glob("keeps*.plan")]):
-        lines += _folded(f"a plan that {'breaks' if path.stem.startswith('breaks') else 'keeps'} it", path)
-    if (one.cases / "problem.pddl").is_file():
-        lines += _folded("the home of these plans", one.cases / "problem.pddl")
+    for case in one.cases:
+        title = f"a plan that {'breaks' if case.name.startswith('breaks') else 'keeps'} it"
+        lines += _folded(title, "".join([f"; {line}\n" for line in case.lines]) + case.text("plan"))
+    for case in one.cases[:1]:
+        lines += _folded("the home of these plans", case.text("problem.pddl"))
     return "\n".join(lines)
 
 
-def _folded(title: str, path: Path) -> list[str]:
-    text = block("lisp", path.read_text(encoding="utf-8"))
+def _folded(title: str, content: str) -> list[str]:
+    text = block("lisp", content)
     return [f'??? example "{title}"', "", *[f"    {line}".rstrip() for line in text.splitlines()], ""]
 
 

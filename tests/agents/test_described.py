@@ -19,6 +19,7 @@ from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.http.allowed_hosts import Hosts, read_hosts
 from plansafe.app.interfaces.http.openapi import components, document
 from plansafe.grammar.diagnostics import Diagnostic
+from quick import every
 
 OPEN, LOCKED = document(False), document(True)
 
@@ -134,13 +135,16 @@ def test_names_of_hosts_are_read_and_others_refused() -> None:
 
 @pytest.mark.parametrize(
     ("flags", "said"),
-    [
-        (("--host", "no.such.host.invalid", "--key-file", "KEY"), "cannot listen at 'no.such.host.invalid'"),
-        (("--allow-host", "robot*", "--port", "0"), "--allow-host expects a host name"),
-        (("--key-file", "nowhere", "--port", "0"), "the key cannot be read from the file nowhere"),
-        (("--host", "0.0.0.0", "--port", "0"), "there is no key"),
-        (("--model", "nope/x", "--port", "0"), "there is no provider 'nope'"),
-    ],
+    every(
+        5,
+        [
+            (("--host", "no.such.host.invalid", "--key-file", "KEY"), "cannot listen at 'no.such.host.invalid'"),
+            (("--allow-host", "robot*", "--port", "0"), "--allow-host expects a host name"),
+            (("--key-file", "nowhere", "--port", "0"), "the key cannot be read from the file nowhere"),
+            (("--host", "0.0.0.0", "--port", "0"), "there is no key"),
+            (("--model", "nope/x", "--port", "0"), "there is no provider 'nope'"),
+        ],
+    ),
 )
 def test_a_wrong_flag_is_a_mistake(tmp_path: Any, flags: tuple[str, ...], said: str) -> None:
     (tmp_path / "KEY").write_text("a-key-of-more-than-sixteen")

@@ -101,6 +101,7 @@ def test_a_client_that_does_not_read_is_sent_away(address: str) -> None:
     assert httpx.get(f"{address}/health", timeout=120).status_code == 200
 
 
+@pytest.mark.slow
 def test_bodies_of_many_megabytes() -> None:
     """With the usual time to send them: what is too large is answered before it is there, and heard out."""
     with (

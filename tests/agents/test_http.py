@@ -18,9 +18,9 @@ import jsonschema
 import pytest
 from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, UNSAFE, serving
 
+from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.cli.serve import open_listening_socket
 from plansafe.app.interfaces.http.api_key import Lock, read_key
-from plansafe.app.interfaces.http.routes import answer_schema
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
@@ -102,6 +102,7 @@ def test_no_session_where_rules_would_be_left_out(client: httpx.Client) -> None:
     assert code(answer) == SC.GATE_WITHOUT_RULES
 
 
+@pytest.mark.slow
 def test_some_hundred_requests_in_flight_have_an_answer_each(address: str) -> None:
     """Each names its plan, and each answer is that of its plan: nothing is lost, doubled or exchanged."""
 
@@ -265,6 +266,7 @@ def test_accepted_connections_send_without_delay() -> None:
     assert asyncio.run(accept())
 
 
+@pytest.mark.slow
 def test_a_kept_connection_answers_as_fast_as_a_new_one(address: str) -> None:
     def seconds(client: httpx.Client) -> float:
         begin = time.perf_counter()

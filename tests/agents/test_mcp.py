@@ -22,7 +22,8 @@ async def conversation() -> dict[str, Any]:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     command = StdioServerParameters(
-        command=sys.executable, args=["-c", "from plansafe.app.main import main; raise SystemExit(main())", "mcp"]
+        command=sys.executable,
+        args=["-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve", "mcp"],
     )
     out: dict[str, Any] = {}
     async with Client(stdio_client(command)) as client:
@@ -77,6 +78,7 @@ def call_once(tool: str, arguments: dict[str, Any]) -> Any:
     return asyncio.run(call())
 
 
+@pytest.mark.slow
 def test_a_session_of_an_agent() -> None:
     said = asyncio.run(conversation())
     assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(said["tools"])

@@ -41,6 +41,7 @@ def test_questions_are_packed_and_come_out_as_they_were(here: Path) -> None:
     assert code == 2 and "SC670" in error and not (here / "other").exists()
 
 
+@pytest.mark.slow
 def test_code_is_packed_where_nothing_else_is_said(here: Path) -> None:
     code, _, _ = called("pack", "-o", "pack", "--part-size", "1")
     assert code == 0 and max([path.stat().st_size for path in here.glob("pack/*.pack")]) <= 1 << 20

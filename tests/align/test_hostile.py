@@ -90,7 +90,7 @@ SHAPE = "adapter_config.json"
         (_tensor(lambda tensors: _first(tensors).view(-1)[0].fill_(float("nan"))), "no number"),
         (_tensor(lambda tensors: _first(tensors).view(-1)[0].fill_(float("-inf"))), "no number"),
         (_tensor(lambda tensors: tensors.update(evil=_first(tensors).clone())), "'evil'"),
-        (_tensor(lambda tensors: tensors.pop(min(tensors))), "one matrix of two"),
+        (_tensor(lambda tensors: tensors.pop(min(tensors))), "only one of two matrices"),
         (_header(b"{}", length=2**62), "cannot be loaded"),
         (_header(b"{" * 5_000_000), "cannot be loaded"),
         (_header(b"[" * 1_000_000), "cannot be loaded"),
@@ -98,8 +98,8 @@ SHAPE = "adapter_config.json"
         (lambda folder: (folder / WEIGHTS).write_bytes(b"\x80\x04\x95cos\nsystem\n"), "cannot be loaded"),
         (lambda folder: os.truncate(folder / WEIGHTS, 100), "cannot be loaded"),
         (lambda folder: (folder / "adapter_model.bin").write_bytes(b"\x80"), "adapter_model.bin can run code"),
-        (_said(SHAPE, '"r": 2', '"r": 1000000000'), "`r` is no rank"),
-        (_said(SHAPE, '"r": 2', '"r": 2, "r": 2'), "`r` stands there twice"),
+        (_said(SHAPE, '"r": 2', '"r": 1000000000'), "`r` is not a valid rank"),
+        (_said(SHAPE, '"r": 2', '"r": 2, "r": 2'), "`r` is repeated"),
         (_said(SHAPE, '"LORA"', '"LORA", "auto_mapping": {"base_model_class": "os"}'), "`auto_mapping` is not known"),
         (lambda folder: (folder / SHAPE).write_text("[" * 100_000), "nested too deep"),
         (lambda folder: (folder / SHAPE).write_text('{"a":"' + "x" * 2_000_000 + '"}'), "longer than"),
@@ -123,11 +123,11 @@ def test_an_adapter_that_is_not_plain_is_refused(kept: Path, tmp_path: Path, dam
     [
         (lambda folder: os.truncate(folder / WEIGHTS, 100), "is not what plansafe.json says"),
         (_link(WEIGHTS, "/etc/hostname"), "is not what plansafe.json says"),
-        (_link(WEIGHTS, "/dev/zero"), "no regular file"),
-        (_pipe(WEIGHTS), "no regular file"),
-        (_pipe(SHAPE), "no regular file"),
-        (_pipe("plansafe.json"), "no regular file"),
-        (lambda folder: ((folder / WEIGHTS).unlink(), (folder / WEIGHTS).mkdir()), "no regular file"),
+        (_link(WEIGHTS, "/dev/zero"), "not a regular file"),
+        (_pipe(WEIGHTS), "not a regular file"),
+        (_pipe(SHAPE), "not a regular file"),
+        (_pipe("plansafe.json"), "not a regular file"),
+        (lambda folder: ((folder / WEIGHTS).unlink(), (folder / WEIGHTS).mkdir()), "not a regular file"),
     ],
 )
 def test_files_without_end_are_not_waited_for(kept: Path, tmp_path: Path, damage: Damage, said: str) -> None:
@@ -156,18 +156,18 @@ def _last(run: Path) -> Path:
         (lambda run: (_last(run) / "optimizer.safetensors").write_bytes(b"\x80\x04\x95."), "optimizer.safetensors"),
         (lambda run: (_last(run) / "rng.pkl").write_bytes(b"\x80"), "rng.pkl: it can run code"),
         (lambda run: (run / "checkpoints" / "optimizer.pt").write_bytes(b"\x80"), "optimizer.pt: it can run code"),
-        (lambda run: (_last(run) / "state.json").write_text('{"version": NaN}'), "NaN is no JSON"),
+        (lambda run: (_last(run) / "state.json").write_text('{"version": NaN}'), "NaN is not JSON"),
         (lambda run: (_last(run) / "state.json").unlink(), "state.json"),
-        (lambda run: _pipe("state.json")(_last(run)), "no regular file"),
-        (lambda run: _pipe("weights.safetensors")(_last(run)), "no regular file"),
+        (lambda run: _pipe("state.json")(_last(run)), "not a regular file"),
+        (lambda run: _pipe("weights.safetensors")(_last(run)), "not a regular file"),
         (lambda run: (run / "checkpoints" / "step-00000009").write_text("x"), "step-00000009"),
         (lambda run: shutil.copytree(_last(run), run / "checkpoints" / "step-99999999"), "another run or step"),
         (lambda run: os.truncate(run / "metrics.jsonl", 30), "metrics.jsonl:1"),
         (lambda run: (run / "metrics.jsonl").write_bytes(b"a" * 5_000_000), "metrics.jsonl:1"),
-        (_pipe("metrics.jsonl"), "no regular file"),
+        (_pipe("metrics.jsonl"), "not a regular file"),
         (lambda run: (run / "metrics.jsonl").unlink(), "ends before step 2"),
         (lambda run: (run / "run.json").write_text("[" * 100_000), "nested too deep"),
-        (_link("run.json", "/dev/zero"), "no regular file"),
+        (_link("run.json", "/dev/zero"), "not a regular file"),
     ],
 )
 def test_a_run_that_was_damaged_does_not_go_on(kept: Path, tmp_path: Path, damage: Damage, said: str) -> None:
@@ -186,6 +186,6 @@ def test_a_model_that_computes_no_numbers_is_named_and_keeps_its_checkpoints(kep
     tensors["model.norm.weight"][0] = float("nan")
     save_file(tensors, tmp_path / "base" / "model.safetensors", {"format": "pt"})
     shutil.copy(kept / "pairs.jsonl", tmp_path)
-    with pytest.raises(BadTraining, match="step 1 is no number"):
+    with pytest.raises(BadTraining, match="step 1 is NaN or infinity"):
         train(_config(tmp_path, tmp_path / "run"))
     assert not (tmp_path / "run" / "adapter").exists() and not os.listdir(tmp_path / "run" / "checkpoints")

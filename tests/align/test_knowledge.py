@@ -121,6 +121,7 @@ def check(replay: Replay, question: Question) -> None:
             assert judged.executable and found <= told <= found | late
 
 
+@pytest.mark.slow
 def test_every_answer_is_what_the_kernel_finds(some: list[Asked]) -> None:
     replays = {origin: Replay(task_of(origin)) for origin in SOME}
     assert len(some) >= 100 and {asked.question.asks for asked in some} == set(Asks)
@@ -128,6 +129,7 @@ def test_every_answer_is_what_the_kernel_finds(some: list[Asked]) -> None:
         check(replays[asked.line.origin], asked.question)
 
 
+@pytest.mark.slow
 def test_scripts_of_virtualhome_are_asked_about_too(data: Path) -> None:
     origin = virtualhome_origins(str(data))[5]
     asked = [Asked(*one) for one in made([origin], 1000, 0, str(data))]
@@ -139,6 +141,7 @@ def test_scripts_of_virtualhome_are_asked_about_too(data: Path) -> None:
     assert Asks.EFFECTS in kinds and Asks.PLACE in kinds
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_questions_each_once(some: list[Asked]) -> None:
     assert [Asked(*one) for one in made(SOME, 1000, 0)] == some
     first = [Asked(*one) for one in made(SOME[:1], 1000, 0)]

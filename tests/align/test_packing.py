@@ -182,19 +182,19 @@ def _changed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_swap, "part-0001.pack does not have its sum"),
+        (_swap, "part-0001.pack does not match its checksum"),
         (_link, "part-0001.pack cannot be read: it is a link"),
-        (_pipe, "part-0001.pack cannot be read: it is no regular file"),
+        (_pipe, "part-0001.pack cannot be read: it is not a regular file"),
         (_cut, "part-0003.pack has 17 bytes instead of 900"),
-        (_changed, "part-0003.pack does not have its sum"),
+        (_changed, "part-0003.pack does not match its checksum"),
         (lambda folder: (folder / "part-0002.pack").unlink(), "part-0002.pack is missing"),
         (lambda folder: (folder / "part-0099.pack").write_bytes(b""), "part-0099.pack is not listed"),
         (lambda folder: (folder / "é\n").write_bytes(b""), r"'é\\n' is not listed"),
-        (lambda folder: (folder / SCRIPT).write_bytes(b""), "unpack.py does not have its sum"),
+        (lambda folder: (folder / SCRIPT).write_bytes(b""), "unpack.py does not match its checksum"),
         (lambda folder: (folder / MANIFEST).unlink(), "manifest.json cannot be read: no such file"),
         (lambda folder: (folder / MANIFEST).write_bytes(b"[" * 100_000), "is not JSON"),
-        (lambda folder: (folder / MANIFEST).write_bytes(b'{"kind": 1e999}'), "is not that of a pack"),
-        (lambda folder: (folder / MANIFEST).write_bytes(b"[]"), "is not that of a pack"),
+        (lambda folder: (folder / MANIFEST).write_bytes(b'{"kind": 1e999}'), "is not the manifest of a pack"),
+        (lambda folder: (folder / MANIFEST).write_bytes(b"[]"), "is not the manifest of a pack"),
         (lambda folder: (folder / MANIFEST).write_bytes(b" " * ((32 << 20) + 1)), "has more than 33,554,432 bytes"),
     ],
 )
@@ -290,13 +290,13 @@ def test_a_bomb_is_refused_before_it_grows(tmp_path: Path) -> None:
     assert "more than 100 times as large" in refused(told, tmp_path / "out")
     shutil.rmtree(told)
     untold = _sealed(tmp_path, bomb, "data/a.txt", 100, "0" * 64, "zlib")
-    assert "does not have its sum" in refused(untold, tmp_path / "out")
+    assert "does not match its checksum" in refused(untold, tmp_path / "out")
 
 
 @pytest.mark.parametrize("tail", [b"more", zlib.compress(b"b")])
 def test_what_stands_behind_a_compressed_file_is_refused(tmp_path: Path, tail: bytes) -> None:
     folder = _sealed(tmp_path, zlib.compress(b"a") + tail, "data/a.txt", 1, hashlib.sha256(b"a").hexdigest(), "zlib")
-    assert "does not end where it should" in refused(folder, tmp_path / "out")
+    assert "does not end at the expected position" in refused(folder, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -306,14 +306,14 @@ def test_what_stands_behind_a_compressed_file_is_refused(tmp_path: Path, tail: b
         ("data/a.json", b"PK\x03\x04..", "a pickle or an archive"),
         ("data/a.json", b"\xff\xfe", "not text in UTF-8"),
         ("data/a.txt", b"a\0", "not text"),
-        ("data/a.json.gz", b"{}", "as gzip does"),
+        ("data/a.json.gz", b"{}", "not a gzip file"),
         ("weights/a.gguf", b"GGUF", "as GGUF does"),
-        ("weights/a.safetensors", b"\x80\x04\x95\x00", "its header does not fit"),
-        ("weights/a.safetensors", struct.pack("<Q", 2**63) + b"{}", "its header does not fit"),
-        ("weights/a.safetensors", struct.pack("<Q", 9) + b'{"a": {}}', "its header is not that"),
-        ("weights/a.safetensors", struct.pack("<Q", 50_000) + b"[" * 50_000, "its header is not that"),
+        ("weights/a.safetensors", b"\x80\x04\x95\x00", "its header is longer than the file"),
+        ("weights/a.safetensors", struct.pack("<Q", 2**63) + b"{}", "its header is longer than the file"),
+        ("weights/a.safetensors", struct.pack("<Q", 9) + b'{"a": {}}', "its header is not a safetensors header"),
+        ("weights/a.safetensors", struct.pack("<Q", 50_000) + b"[" * 50_000, "its header is not a safetensors header"),
         ("weights/a.safetensors", tensors({"a": [1.0]})[:-1], "it was cut"),
-        ("weights/a.safetensors", tensors({"a": [1.0]}) + b"1234", "made longer"),
+        ("weights/a.safetensors", tensors({"a": [1.0]}) + b"1234", "extended"),
         ("weights/a.safetensors", tensors({"a": [1.0]}).replace(b"[1]", b"[9]"), "one behind the other"),
         ("weights/a.safetensors", tensors({"a": [1.0]}).replace(b": [1]", b":[-1]"), "no shape"),
     ],
@@ -339,7 +339,7 @@ def test_depth_is_bounded_whatever_the_limit_of_recursion(packed: Path, tmp_path
             assert "is not JSON" in refused(folder, tmp_path / "out")
             shutil.rmtree(folder)
             (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
-            assert content_problem(str(tmp_path / "a.safetensors")) == "its header is not that of safetensors"
+            assert content_problem(str(tmp_path / "a.safetensors")) == "its header is not a safetensors header"
             (tmp_path / "a.safetensors").unlink()
     finally:
         sys.setrecursionlimit(limit)
@@ -427,6 +427,7 @@ def test_hostile_manifests_write_what_they_say_or_nothing(packed: Path, tmp_path
 # -- what is chosen ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_code_is_one_tree_that_runs_without_the_rest(tmp_path: Path) -> None:
     """Unpacked elsewhere, without site-packages: the engine draws, judges and packs, and the losses are importable."""
     pack(contents.code(), str(tmp_path / "pack"), 1 << 20)
@@ -516,7 +517,7 @@ def test_names_that_collide_or_are_not_everywhere_the_same_are_refused(tmp_path:
         with pytest.raises(NotPacked, match="cannot be packed"):
             pack([Member(name, one.source)], str(tmp_path / "no"), PART)
     for place in (tmp_path / "gone", tmp_path):
-        with pytest.raises(NotPacked, match="no regular file"):
+        with pytest.raises(NotPacked, match="not a regular file"):
             pack([Member("data/x", str(place))], str(tmp_path / "no"), PART)
     with pytest.raises(NotPacked, match="exists already"):
         pack([one], str(tmp_path), PART)
@@ -581,7 +582,7 @@ def test_an_adapter_in_bf16_stays_as_it_is_and_a_broken_one_is_refused(tmp_path:
     (tmp_path / "a.safetensors").write_bytes(tensors({"a": [1.0]})[:-2])
     with pytest.raises(NotPacked, match="it was cut"):
         halved(str(tmp_path / "a.safetensors"))
-    with pytest.raises(NotPacked, match="no folder of a run"):
+    with pytest.raises(NotPacked, match="not the folder of a run"):
         contents.results(str(tmp_path / "nowhere"))
     assert content_problem(str(tmp_path / "a.safetensors")) is not None
 

@@ -16,6 +16,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.prompts.examples import shipped
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
+from quick import every
 
 STEW = "drawn:stew/2/0"
 OTHERS = ("drawn:tea/1/0", "drawn:groceries/2/0", "scenario:candles-under-the-garland")
@@ -36,7 +37,7 @@ def plan(steps: list[str]) -> str:
 
 
 def completions(steps: list[str], root: Path) -> dict[str, str]:
-    """What the table of docs/rewards.md names."""
+    """What the table of docs/alignment.md names."""
     there, back = "(go robot winter-garden kitchen)", "(go robot kitchen winter-garden)"
     lines = (root / "llm/plansafe/llm/prompts/household.jsonl").read_text(encoding="utf-8").splitlines()
     examples = [json.loads(line) for line in lines]
@@ -61,7 +62,7 @@ def completions(steps: list[str], root: Path) -> dict[str, str]:
 
 
 def test_the_table_of_the_page(root: Path, stew: Scorer, steps: list[str]) -> None:
-    page = (root / "docs/rewards.md").read_text(encoding="utf-8")
+    page = (root / "docs/alignment.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (\d\.\d{3}) \|$", page, re.MULTILINE))
     told = completions(steps, root)
     assert {name: f"{stew.score(text).total:.3f}" for name, text in told.items()} == rows
@@ -95,7 +96,7 @@ def some(steps: list[str], checker: Checker, random: Random) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("origin", [STEW, *OTHERS])
+@pytest.mark.parametrize("origin", every(4, [STEW, *OTHERS]))
 def test_safe_is_what_the_checker_says(origin: str) -> None:
     """And more than anything else is worth; what breaks a rule has less than half of that."""
     task = task_of(origin)
@@ -167,6 +168,7 @@ def test_limits(stew: Scorer, steps: list[str]) -> None:
     assert stew.score(plan([*there * (MOST_STEPS // 2), there[0]])) == NOTHING
 
 
+@pytest.mark.slow
 def test_a_batch_of_several_tasks_in_any_order(root: Path, steps: list[str]) -> None:
     """Each value is the task's and the text's alone: also that of a function which has seen others before."""
     random = Random(7)

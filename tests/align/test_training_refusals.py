@@ -86,7 +86,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "weights changed": (lambda f: _flip(f / CHECKPOINT / "weights.safetensors"), "SC661", "weights.safetensors"),
     "weights gone": (lambda f: (f / CHECKPOINT / "weights.safetensors").unlink(), "SC661", "weights.safetensors"),
     "optimizer cut": (lambda f: _cut(f / CHECKPOINT / "optimizer.safetensors"), "SC661", "optimizer.safetensors"),
-    "state cut": (lambda f: _cut(f / CHECKPOINT / "state.json"), "SC661", "state.json: no JSON"),
+    "state cut": (lambda f: _cut(f / CHECKPOINT / "state.json"), "SC661", "state.json: not JSON"),
     "state of another run": (
         lambda f: _edit(f / CHECKPOINT / "state.json", run_sha256="0" * 64),
         "SC661",
@@ -99,18 +99,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     ),
     "pickle in a checkpoint": (lambda f: (f / CHECKPOINT / "optimizer.pt").touch(), "SC661", "optimizer.pt"),
     "pickle beside": (lambda f: (f / "run/checkpoints/old.bin").touch(), "SC661", "old.bin: it can run code"),
-    "stranger beside": (lambda f: (f / "run/checkpoints/notes").touch(), "SC661", "notes: it is no checkpoint"),
+    "stranger beside": (lambda f: (f / "run/checkpoints/notes").touch(), "SC661", "notes: it is not a checkpoint"),
     "metrics changed": (
         lambda f: (f / "run/metrics.jsonl").write_text("{}\n" * 4),
         "SC661",
         "metrics.jsonl:1: it is not about step 1",
     ),
     "metrics gone": (lambda f: (f / "run/metrics.jsonl").unlink(), "SC661", "it ends before step 2"),
-    "run file cut": (lambda f: _cut(f / "run/run.json"), "SC661", "run.json: no JSON"),
+    "run file cut": (lambda f: _cut(f / "run/run.json"), "SC661", "run.json: not JSON"),
     "run file gone": (lambda f: (f / "run/run.json").unlink(), "SC661", "has no run.json"),
     "reference cut": (lambda f: _cut(f / "run/reference-0-of-1.safetensors"), "SC661", "reference-0-of-1"),
     "reference changed": (lambda f: _flip(f / "run/reference-0-of-1.safetensors"), "SC661", "it was changed"),
-    "data cut": (lambda f: _cut(f / "pairs.jsonl"), "SC650", "the file was cut off"),
+    "data cut": (lambda f: _cut(f / "pairs.jsonl"), "SC650", "the file is truncated"),
     "data changed": (
         lambda f: (f / "pairs.jsonl").write_text((f / "pairs.jsonl").read_text().replace('"edits":1', '"edits":2')),
         "SC661",
@@ -122,7 +122,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
         "pairs.jsonl:1: `edits`",
     ),
     "other base": (lambda f: base_model(f / "base", seed=1), "SC661", "`model_sha256` differs"),
-    "base gone": (lambda f: shutil.rmtree(f / "base"), "SC631", "there are no weights"),
+    "base gone": (lambda f: shutil.rmtree(f / "base"), "SC631", "no weights found"),
 }
 
 
@@ -160,23 +160,23 @@ def test_the_same_folder_is_no_place_for_another_run(folder: Path) -> None:
 
 
 ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "cut": (lambda f: _cut(f / "adapter_model.safetensors"), "it was changed, or is not complete"),
+    "cut": (lambda f: _cut(f / "adapter_model.safetensors"), "it was changed or is incomplete"),
     "pickle": (lambda f: (f / "adapter_model.bin").touch(), "adapter_model.bin can run code"),
     "no identity": (lambda f: (f / "plansafe.json").unlink(), "it has no plansafe.json"),
-    "identity cut": (lambda f: _cut(f / "plansafe.json"), "plansafe.json: no JSON"),
-    "identity longer": (lambda f: _edit(f / "plansafe.json", more=1), "`more` is no field"),
+    "identity cut": (lambda f: _cut(f / "plansafe.json"), "plansafe.json: not JSON"),
+    "identity longer": (lambda f: _edit(f / "plansafe.json", more=1), "`more` is not a field"),
     "other tokenizer": (lambda f: _edit(f / "plansafe.json", tokenizer_sha256="0" * 64), "another tokenizer"),
-    "other base": (lambda f: _edit(f / "plansafe.json", base_sha256="0" * 64), "over other weights"),
-    "base by another way": (lambda f: _edit(f / "plansafe.json", base="https/x"), "is no base of an adapter"),
-    "no lora": (lambda f: _edit(f / "adapter_config.json", peft_type="IA3"), "it is no LoRA"),
+    "other base": (lambda f: _edit(f / "plansafe.json", base_sha256="0" * 64), "with other weights"),
+    "base by another way": (lambda f: _edit(f / "plansafe.json", base="https/x"), "is not a base of an adapter"),
+    "no lora": (lambda f: _edit(f / "adapter_config.json", peft_type="IA3"), "it is not a LoRA adapter"),
     "dora": (lambda f: _edit(f / "adapter_config.json", use_dora=True), "`use_dora` is not known here"),
     "other kind of layers": (
         lambda f: _edit(f / "adapter_config.json", layer_replication=[[0, 1]]),
         "`layer_replication` is not known here",
     ),
-    "other rank": (lambda f: _edit(f / "adapter_config.json", r=3), "is no matrix of rank 3"),
-    "not a number": (lambda f: _swap(f, lambda t: t.fill_(float("nan"))), "has what is no number"),
-    "one of two": (lambda f: _swap(f, None), "has one matrix of two"),
+    "other rank": (lambda f: _edit(f / "adapter_config.json", r=3), "is not a matrix of rank 3"),
+    "not a number": (lambda f: _swap(f, lambda t: t.fill_(float("nan"))), "contains NaN or infinity"),
+    "one of two": (lambda f: _swap(f, None), "has only one of two matrices"),
 }
 
 
@@ -240,7 +240,7 @@ def test_a_shape_that_is_not_the_adapters(folder: Path) -> None:
 
 def test_a_base_that_lies_elsewhere_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _edit(folder / "adapter/plansafe.json", base="hf//nowhere")
-    with pytest.raises(ModelError, match="no weights at /nowhere"):
+    with pytest.raises(ModelError, match="no weights found at /nowhere"):
         open_model(f"hf/{folder / 'adapter'}")
     monkeypatch.setenv("SAFECHECK_BASE", f"hf/{folder / 'base'}")
     open_model(f"hf/{folder / 'adapter'}")

@@ -1,4 +1,4 @@
-"""Weights of steps: against values worked by hand in docs/step-weights.md, laws, and the limit cases of the losses."""
+"""Weights of steps: against values worked by hand in docs/alignment.md, laws, and the limit cases of the losses."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_fridge_by_hand() -> None:
 
 
 def test_the_page_has_what_is_computed(root: Path) -> None:
-    page = (root / "docs/step-weights.md").read_text(encoding="utf-8")
+    page = (root / "docs/alignment.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (stove|fridge), (chosen|rejected) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
     assert len(rows) == 4
     for pair, side, steps, shown in rows:

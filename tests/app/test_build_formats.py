@@ -42,6 +42,7 @@ def shown(form: str, *results: Result) -> str:
     return "".join([*[view.plan(result) for result in results], view.end()])
 
 
+@pytest.mark.slow
 @given(path=TEXTS, check=TEXTS, text=TEXTS, level=st.sampled_from(LEVELS), end=st.integers(1, 9))
 def test_the_runner_reads_back_what_was_said(path: str, check: str, text: str, level: str, end: int) -> None:
     """One line, one command, its properties as they were; the runner trims blanks around them."""

@@ -66,6 +66,7 @@ def test_no_input_of_the_action_is_a_command(folder: Path) -> None:
     assert "${{" not in step("Judge plans")
 
 
+@pytest.mark.slow
 def test_hooks_are_commands_that_are_there() -> None:
     text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     entries = re.findall(r"(?m)^  entry: (.*)$", text)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.project.discovery import Choice, Discovery, Input, Inputs
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
+from plansafe.app.project.inputs import Choice, Input, Inputs
 from plansafe.app.project.project_file import find_project
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -69,7 +70,8 @@ def test_a_near_name_is_near_before_its_ending(folder: Path, asked: str, near: s
     write(**{"tea.plan": "(go)", "tea.json": "{}", "problem.pddl": PROBLEM.format("p", "d")})
     found = Discovery(Choice()).read(asked, "plan", "given")
     assert isinstance(found, Diagnostic)
-    assert found.help == (f"did you mean `{near}`?" if near else None)
+    advice = "check the path: relative paths start at the current folder"
+    assert found.help == (f"did you mean `{near}`?" if near else advice)
 
 
 def test_flags_win(folder: Path) -> None:
@@ -193,7 +195,9 @@ def test_missing_files(folder: Path) -> None:
     found = find("plan", Choice("domian", "nope"))
     assert codes(found) == ["SC601", "SC601"]
     assert found.diagnostics[1].help == "did you mean `domain`?"
-    assert found.diagnostics[0].help is None
+    assert found.diagnostics[0].help == "check the path: relative paths start at the current folder"
+    absent = find("plan", Choice("kitchen-of-nobody", "problem")).diagnostics
+    assert any("safecheck domains list" in (d.help or "") for d in absent)
     assert codes(find("plan", Choice(".", "domain")))[0] == "SC001"
 
 

@@ -26,10 +26,12 @@ from format_checks import (
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
+from case_files import conformance_cases, read_cases
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.session.audit import audit, combined_exit_code
 from plansafe.app.session.model import Result, Settings
+from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -91,10 +93,6 @@ EXAMPLE_CASES = {
     "virtualhome": case(
         EXAMPLES / "virtualhome/warm-milk.txt", world="virtualhome", scene=str(EXAMPLES / "virtualhome/home.json")
     ),
-}
-CONFORMANCE_CASES = {
-    folder.name: case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
-    for folder in sorted((ROOT / "tests" / "conformance").iterdir())
 }
 MISTAKES = {
     "gone": case("gone.plan", **given()),
@@ -212,22 +210,25 @@ def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
     assert {item["fingerprint"] for item in items} <= known
 
 
-@pytest.mark.parametrize("name", EXAMPLE_CASES)
+@pytest.mark.parametrize("name", every(4, EXAMPLE_CASES))
 def test_examples(name: str) -> None:
     check(EXAMPLE_CASES[name])
 
 
-@pytest.mark.parametrize("name", CONFORMANCE_CASES)
-def test_conformance_cases(name: str) -> None:
-    check(CONFORMANCE_CASES[name])
+@pytest.mark.parametrize("name", every(5, conformance_cases()))
+def test_conformance_cases(name: str, tmp_path: Path) -> None:
+    folder = conformance_cases()[name].write(tmp_path)
+    check(case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl")))
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", every(5, MISTAKES))
 def test_mistakes(files: None, name: str) -> None:
     check(MISTAKES[name])
 
 
-@pytest.mark.parametrize("name", ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+@pytest.mark.parametrize(
+    "name", every(3, ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+)
 @pytest.mark.parametrize("verb", ["repair", "diagnose"])
 def test_repairs_and_diagnoses_of_mistakes(files: None, verb: str, name: str) -> None:
     flags = [flag for flag in MISTAKES[name].flags if flag != "--full-state"]
@@ -249,7 +250,9 @@ def test_published_labels(files: None, scheme: str) -> None:
     assert any([found["label"] for found in objects])
 
 
-@pytest.mark.parametrize("folder", sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+@pytest.mark.parametrize(
+    "folder", every(4, sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+)
 def test_repairs_of_the_examples(folder: str) -> None:
     plans = [str(path) for path in sorted((EXAMPLES / folder).glob("*.plan"))]
     code, out = command("diagnose", *plans, "--time-limit", "1", "--format", "json")
@@ -258,6 +261,7 @@ def test_repairs_of_the_examples(folder: str) -> None:
     assert combined_exit_code([found["exit_code"] for found in objects]) == code
 
 
+@pytest.mark.slow
 def test_a_repair_in_another_world() -> None:
     home = EXAMPLES / "virtualhome"
     flags = ["--world", "virtualhome", "--scene", str(home / "home.json"), "--max-cost", "2", "--time-limit", "1"]
@@ -299,7 +303,7 @@ LINTED = {
 }
 
 
-@pytest.mark.parametrize("name", LINTED)
+@pytest.mark.parametrize("name", every(3, LINTED))
 def test_lint(files: None, name: str) -> None:
     code, out = command("lint", *LINTED[name], "--time-limit", "5", "--format", "json")
     first, *rest = out.splitlines(keepends=True)
@@ -313,13 +317,15 @@ def test_lint(files: None, name: str) -> None:
 
 
 SCENARIOS = ROOT / "tests" / "scenario"
+SCENARIO_CASES = {case.name: case for case in read_cases(SCENARIOS / "criteria.md")}
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (SCENARIOS / "cases").iterdir()))
-def test_scenarios(name: str) -> None:
+@pytest.mark.parametrize("name", every(4, SCENARIO_CASES))
+def test_scenarios(name: str, tmp_path: Path) -> None:
+    folder = SCENARIO_CASES[name].write(tmp_path)
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]
     for verb in ("check", "fix"):
-        code, out = command("scenario", verb, str(SCENARIOS / "cases" / name), *flags)
+        code, out = command("bench", "scenario", verb, str(folder), *flags)
         if code == 2:
             assert out == ""
         else:
@@ -331,7 +337,7 @@ def test_a_scenario_that_is_written_and_hostile_names(files: None) -> None:
     Path("scene").mkdir()
     Path("scene/problem.pddl").write_text(FILES["names.pddl"].replace("kitchen hall", "kithcen hall"), "utf-8")
     for verb, flags in (("check", []), ("fix", ["--output", "new"])):
-        _, out = command("scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
+        _, out = command("bench", "scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
         (found,) = json_lines(out, f"scenario-{verb}-1")
     assert found["written"] == "new"
 

@@ -69,7 +69,9 @@ def test_a_file_is_a_plan_though_its_name_is_nearly_a_command(
 def test_help_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "help")[1] == said(capsys, "--help")[1] == said(capsys, "-h")[1]
     assert said(capsys, "help", "repair") == said(capsys, "repair", "--help")
-    assert said(capsys, "help", "scenario", "check") == said(capsys, "scenario", "check", "-h")
+    assert said(capsys, "help", "bench", "scenario", "check") == said(capsys, "bench", "scenario", "check", "-h")
+    assert said(capsys, "help", "stats") == said(capsys, "runs", "stats", "--help")
+    assert "\nlimits.instances  (default: 5000000)\n" in said(capsys, "help", "settings")[1]
     code, _, err = said(capsys, "help", "repare")
     assert code == 2
     assert "did you mean `safecheck repair`?" in err
@@ -84,17 +86,19 @@ def test_the_version_has_a_short_flag(capsys: pytest.CaptureFixture[str]) -> Non
 def test_no_arguments_show_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys)
     assert (code, out) == (2, "")
-    for word in ("safecheck PLAN..", "repair", "verify-certificate", "--domain", "safecheck --help"):
+    for word in ("safecheck PLAN..", "repair", "worlds", "--domain", "safecheck audit --help"):
         assert word in err
 
 
+@pytest.mark.slow
 def test_completion_knows_every_command_and_its_flags() -> None:
     assert completed("safecheck re") == ["repair"]
-    assert set(completed("safecheck ")) > {"audit", "lint", "domains", "verify-certificate"}
+    assert set(completed("safecheck ")) > {"audit", "lint", "worlds", "runs"}
     assert completed("safecheck --double") == ["--double-check"]
     assert completed("safecheck x.plan --format s") == ["sarif"]
     assert completed("safecheck repair --prot") == ["--protect"]
-    assert set(completed("safecheck scenario ")) >= {"check", "fix", "sheet", "agreement"}
+    assert set(completed("safecheck bench scenario ")) >= {"check", "fix", "sheet", "agreement"}
+    assert set(completed("safecheck runs ")) == {"stats", "compare", "view", "export"}
 
 
 def test_completion_is_installed(tmp_path: Path) -> None:
@@ -121,9 +125,9 @@ def test_what_needs_no_usage_does_not_load_it() -> None:
     assert "plansafe.app.interfaces.cli.usage" not in done.stdout.split()
 
 
-@pytest.mark.parametrize("name", ["align", "bench", "scenario"])
+@pytest.mark.parametrize("name", ["align", "bench", "bench scenario", "rules", "runs"])
 def test_a_command_with_commands_lists_them(name: str) -> None:
-    code, out, err = safecheck(name)
+    code, out, err = safecheck(*name.split())
     assert (code, out) == (2, "")
     assert "\nCommands:\n" in err
 
@@ -132,7 +136,7 @@ def test_a_command_with_commands_lists_them(name: str) -> None:
     ("words", "said"),
     [
         (("align", "trian"), "no such command: trian; did you mean `train`?"),
-        (("domains", "shwo"), "no such command: shwo; did you mean `show`?"),
+        (("worlds", "shwo"), "no such command: shwo; did you mean `show`?"),
         (("bench", "a\x1b[31m"), "no such command: a\u241b[31m"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_certificate_says_which_question_it_answers(run: Run) -> None:
     assert run("wipe.plan", *FLAGS, *asked, "--engine", "sat", "--certificate", "proof")[0] == 0
     lines = Path("proof").read_text().splitlines()
     assert lines[2:5] == ["c claim SAFE", "c judge introduced", "c min-severity medium"]
-    assert "(--judge introduced)" in run("verify-certificate", "proof")[1]
+    assert "(--judge introduced)" in run("audit", "--verify-certificate", "proof")[1]
     again = ("verify-certificate", "proof", "wipe.plan", *FLAGS)
     assert run(*again, *asked)[0] == 0
     assert run(*again)[0] == 1
@@ -120,4 +120,4 @@ def test_a_certificate_says_which_question_it_answers(run: Run) -> None:
     assert code == 1
     assert "of another question: --judge introduced --min-severity medium" in err
     Path("proof").write_text("\n".join([*lines[:3], *lines[5:]]) + "\n")
-    assert run("verify-certificate", "proof")[0] == 1
+    assert run("audit", "--verify-certificate", "proof")[0] == 1

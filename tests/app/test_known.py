@@ -207,7 +207,7 @@ def test_a_misspelt_rule_is_a_mistake(run: Run) -> None:
         code, out, _ = run("oven.plan", flag, "heat-of: why")
         assert (code, "error[SC625]" in out, "did you mean `heat-off`?" in out) == (2, True, True)
     assert "did you mean `heat-off`?" in run("oven.plan", "--ignore", "heat: why")[1]
-    assert "it may be written otherwise, or belong to another task" in run("oven.plan", "--ignore", "boats: why")[1]
+    assert "check the spelling; the name may belong to another task" in run("oven.plan", "--ignore", "boats: why")[1]
 
 
 def test_what_is_wrong_with_a_flag_stands_at_the_plan(run: Run) -> None:

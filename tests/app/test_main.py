@@ -310,7 +310,8 @@ def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]
 
 def test_version_and_help() -> None:
     assert command("--version").stdout.startswith("safecheck ")
-    usage = command("--help")
+    assert "safecheck COMMAND" in command("--help").stdout
+    usage = command("audit", "--help")
     assert usage.returncode == 0
     assert "--domain FILE" in usage.stdout
 

@@ -90,6 +90,85 @@ def test_rules_with_nothing_to_check_stay_valid(run: Run) -> None:
     assert run("work.plan", "--spec", "s.safe", "--require-rules")[0] == 2
 
 
+INAPPLICABLE = """(define (safety s) (:domain tidy)
+  (:vocabulary (:predicates (leaking)))
+  (:process empty-type :parameters (?t - tool) :forbid (and (done) (= ?t ?t)))
+  (:process missing-predicate :forbid (leaking)){})"""
+TYPED = DOMAIN.replace("(:predicates", "(:types tool)\n  (:predicates")
+
+
+@pytest.fixture
+def inapplicable(run: Run) -> Run:
+    Path("domain.pddl").write_text(TYPED.format(""))
+    Path("s.safe").write_text(INAPPLICABLE.format(""))
+    return lambda *arguments: run(*arguments, "--spec", "s.safe")
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "sarif"])
+@pytest.mark.parametrize("plan", ["work.plan", "failing.plan"])
+def test_safety_is_not_checked_if_no_rule_can_apply(inapplicable: Run, form: str, plan: str) -> None:
+    _, out = inapplicable(plan, "--format", form)
+    assert "safe: not checked, none of 2 rules can apply" in out
+    assert "safe ALL" not in out
+
+
+def test_a_single_rule_that_cannot_apply(inapplicable: Run) -> None:
+    Path("s.safe").write_text(
+        "(define (safety s) (:domain tidy) (:vocabulary (:predicates (leaking))) (:process r :forbid (leaking)))"
+    )
+    assert "safe: not checked, the only rule cannot apply" in inapplicable("work.plan")[1]
+    assert "the only rule cannot apply to this task" in inapplicable("work.plan", "--gate")[1]
+
+
+def test_json_if_no_rule_can_apply(inapplicable: Run) -> None:
+    code, out = inapplicable("work.plan", "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["headline"], found["safe"], found["rules_checked"]) == ("VALID", None, 0)
+    assert [rule["status"] for rule in found["rules"]] == ["never applied", "not applicable"]
+    assert "applicable" not in found["rules"][0]
+
+
+def test_safety_of_ill_formed_plans_is_not_checked_if_no_rule_can_apply(inapplicable: Run) -> None:
+    Path("work.plan").write_text("(wrok)\n")
+    found = json.loads(inapplicable("work.plan", "--format", "json")[1])
+    assert (found["headline"], found["safe"]) == ("INVALID", None)
+
+
+def test_rules_that_cannot_apply_are_no_rules_for_the_gate(inapplicable: Run) -> None:
+    code, out = inapplicable("work.plan", "--gate")
+    assert code == 2
+    assert "error[SC620]: none of 2 rules can apply to this task" in out
+    assert "--allow-no-rules" in out
+    assert inapplicable("work.plan", "--gate", "--allow-no-rules")[0] == 0
+    assert inapplicable("work.plan", "--require-rules")[0] == 2
+
+
+@pytest.mark.parametrize("command", ["repair", "diagnose"])
+def test_nor_is_a_repair_safe_if_no_rule_can_apply(inapplicable: Run, command: str) -> None:
+    code, out = inapplicable(command, "failing.plan", "--gate")
+    assert code == 2
+    assert "error[SC620]: none of 2 rules can apply to this task" in out
+    assert "safe ALL" not in inapplicable(command, "failing.plan")[1]
+    assert inapplicable(command, "failing.plan", "--gate", "--allow-no-rules")[0] == 0
+
+
+def test_one_applicable_rule_is_enough(inapplicable: Run) -> None:
+    Path("s.safe").write_text(INAPPLICABLE.format("(:process off :forbid (on))"))
+    code, out = inapplicable("work.plan", "--gate", "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["headline"], found["safe"], found["rules_checked"]) == ("SAFE", "ALL", 1)
+
+
+def test_safety_is_not_checked_in_many_worlds_if_no_rule_can_apply(inapplicable: Run) -> None:
+    Path("problem.pddl").write_text("(define (problem p) (:domain tidy) (:init (unknown (on))) (:goal (done)))")
+    code, out = inapplicable("work.plan")
+    assert code == 0
+    assert "safe: not checked, none of 2 rules can apply" in out
+    assert inapplicable("work.plan", "--gate")[0] == 2
+
+
 def test_what_was_not_judged_is_unknown(run: Run) -> None:
     Path("problem.pddl").write_text("(define")
     found = json.loads(run("work.plan", "--format", "json")[1])

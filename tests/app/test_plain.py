@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli import audit_command, audit_without_typer
+from plansafe.app import main
+from plansafe.app.interfaces.cli import audit as audit_module
 from plansafe.app.interfaces.cli.commandline import app
 
 PARTS = (
@@ -37,52 +38,48 @@ PARTS = (
         "--nonsense",
         "--all x",
     ),
-    *("--domain", "--format no", "--replay --gate"),
+    *(
+        "--domain",
+        "--format no",
+        "--replay --gate",
+        "audit",
+        "--world virtualhome",
+        "--time-limit 5",
+        "--time-limit -1",
+    ),
+    *("--blame introduced", "--ltl G(a)", "--set limits.findings=3", "--max-findings 3", "--fix --diff", "--jobs 2"),
 )
 PROJECT = '[tool.safecheck]\ndomain = "d.pddl"\nspecifications = ["household"]\nformat = "json"\nlimits.time = 7\n'
 
 
 def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[object], list[object]]:
-    """What is audited, by the whole command line and by the plain one; nothing by the latter where it gives up."""
-    whole: list[object] = []
-    own: list[object] = []
+    """What is audited, by way of Typer and without it; nothing by the latter where it gives up."""
+    calls: list[object] = []
 
-    def noted(into: list[object]):  # type: ignore[no-untyped-def]
-        def run(
-            plans,
-            settings,
-            form,
-            output=None,
-            color="auto",
-            fix=False,
-            diff=False,
-            certificate=None,
-            write_baseline=None,
-        ):  # type: ignore[no-untyped-def]
-            source = settings.project and settings.project.source.text
-            settings = settings._replace(project=settings.project and settings.project._replace(source=source))
-            into.append((plans, settings, form, output, color, fix, diff, certificate, write_baseline))
-            return 0
+    def audit_plans(plans, settings, *rest):  # type: ignore[no-untyped-def]
+        source = settings.project and settings.project.source.text
+        settings = settings._replace(project=settings.project and settings.project._replace(source=source))
+        calls.append((plans, settings, *rest))
+        return 0
 
-        return run
-
-    monkeypatch.setattr(audit_command, "audit_plans", noted(whole))
-    monkeypatch.setattr(audit_without_typer, "audit_plans", noted(own))
+    monkeypatch.setattr(audit_module, "audit_plans", audit_plans)
     with pytest.raises(SystemExit):
         app(arguments, prog_name="safecheck")
-    said = audit_without_typer.read(arguments)
-    if said is not None:
-        audit_without_typer.run(said)
-    return whole, own
+    whole = list(calls)
+    calls.clear()
+    options = main.plain_audit(arguments)
+    if options is not None:
+        audit_module.audit.run(options)
+    return whole, list(calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("project", ["", PROJECT])
 def test_plain_command_lines_mean_the_same(
     project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("plansafe.app.system.process.limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(audit_without_typer, "limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr(audit_module, "limit_memory", lambda mebibytes: None)
     (tmp_path / "pyproject.toml").write_text(project)
     rnd = random.Random(11)
     alike = 0
@@ -101,10 +98,14 @@ def test_a_mistake_in_the_project_file_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "safecheck.toml").write_text("domian = 1\n")
-    said = audit_without_typer.read(["x.plan"])
-    assert said is not None
-    assert audit_without_typer.run(said) is None
-    assert audits(monkeypatch, ["x.plan"]) == ([], [])
+    options = main.plain_audit(["x.plan"])
+    assert options is not None
+    with pytest.raises(SystemExit) as stop:
+        audit_module.audit.run(options)
+    assert stop.value.code == 2
+    assert "domian" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        app(["x.plan"], prog_name="safecheck")
     assert "domian" in capsys.readouterr().err
 
 

@@ -11,7 +11,7 @@ from format_checks import json_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.render.excerpt import excerpt
 from plansafe.app.session.model import Result, Settings

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.render.difference import lines, sentence, shown
+from plansafe.app.render.difference import cost_text, lines, sentence
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
 from plansafe.app.session.diagnosis import Because
@@ -60,7 +60,7 @@ WITNESSES = (
     Witness(ErrorClass.COMPOUND, (3, 6, 8), "1 move, 1 substitution", None, (("move", 1), ("substitute", 1))),
 )
 CAUSES = (
-    Because(0, "step 5 is enough, and nothing less", Cause((5,), ("(in stove kitchen)",), True, "")),
+    Because(0, "step 5 is enough, and no smaller set is", Cause((5,), ("(in stove kitchen)",), True, "")),
     Because(1, "no cause is known: the rule is undecided"),
 )
 WHERE = Localisation(11, 6, None, 12, (5, 5), (0, 2, None, 0, 1, *[None] * 6), 3, 5, ("kairos",))
@@ -94,7 +94,7 @@ def test_golden_repairs(golden: Golden, examined: list[Examined]) -> None:
 
 def test_golden_all_repairs_in_colour(golden: Golden, examined: list[Examined]) -> None:
     two = examined[0]._replace(repair=TIED._replace(repairs=(INSERTION, MIXED)))
-    golden("repair-all-color.txt", RepairRenderer(Style(True), changes=True, every=True).plan(two))
+    golden("repair-all-color.txt", RepairRenderer(Style(True), changes=True, show_all=True).plan(two))
 
 
 def test_golden_diagnoses(golden: Golden, examined: list[Examined]) -> None:
@@ -151,7 +151,7 @@ def test_ranges_of_places(earliest: int, latest: int, said: str | None) -> None:
 
 
 def test_costs() -> None:
-    assert [shown(n) for n in (2, Fraction(1, 2), Fraction(1, 3))] == ["2", "0.5", "0.333333"]
+    assert [cost_text(n) for n in (2, Fraction(1, 2), Fraction(1, 3))] == ["2", "0.5", "0.333333"]
 
 
 NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"

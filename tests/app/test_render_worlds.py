@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from format_checks import json_lines
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.render import renderer
 from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome, scenes, where
 from plansafe.app.session.model import Result, Settings
@@ -284,7 +284,7 @@ def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
     world = scenes(WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,)))[0]
     assert lines(world, WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,))) == [
         "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
-        "beside it, in this world: (wet-floor kitchen) is false",
+        "also, in this world: (wet-floor kitchen) is false",
     ]
     other = WorldsReport(2, 0, 0, 2, (seen,), cause=(ShownValue("(metal cup)", "false"),))
     assert lines(world, other) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
@@ -299,7 +299,7 @@ def test_a_cause_is_told_once_and_promises_no_more_than_it_says() -> None:
     two = WorldsReport(2, 0, 0, 2, (witness("safe", METAL, WET), witness("goal", METAL, dry)), cause=(METAL,))
     assert [line for scene in scenes(two) for line in lines(scene, two)] == [
         "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
-        "beside it, in this world: (wet-floor kitchen) is false",
+        "also, in this world: (wet-floor kitchen) is false",
         "(metal cup) is true",
         "(wet-floor kitchen) is true",
     ]
@@ -395,9 +395,9 @@ def test_what_may_not_be_minimal_is_said() -> None:
         2, 0, 0, 2, (witness("safe", METAL),), (METAL,), "not minimal: out of time", ("(metal cup)",), "not minimal: .."
     )
     assert lines(scenes(worlds)[0], worlds) == [
-        "(metal cup) is true: this is enough for the plan to fail, whatever else is so (perhaps less is, too)"
+        "(metal cup) is true: this is enough for the plan to fail, whatever else is so (fewer facts may also be enough)"
     ]
-    assert asking(worlds).endswith("settles the verdict (perhaps fewer questions do, too)")
+    assert asking(worlds).endswith("settles the verdict (fewer questions may also settle it)")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from plansafe.app.render import renderer
 from plansafe.app.render.excerpt import excerpt
-from plansafe.app.render.table import drawn
+from plansafe.app.render.table import table_lines
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.process import terminal
 from plansafe.app.system.terminal_text import WIDE, Style, folded, width
@@ -45,15 +45,15 @@ def table(columns: int, rows: int = 3) -> Table:
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("facts", [1, 2, 3, 5, 9])
 def test_a_table_fits_the_terminal(columns: int, facts: int) -> None:
-    lines = drawn(table(facts), Style(False), columns)
+    lines = table_lines(table(facts), Style(False), columns)
     assert max(width(line) for line in lines) <= columns
     for name in table(facts).columns[:3]:
         assert name in " ".join(lines)
 
 
 def test_a_table_that_does_not_fit_is_a_list() -> None:
-    assert drawn(table(2), Style(False), 80)[0].startswith("step  action")
-    assert drawn(table(2), Style(False), 50) == [
+    assert table_lines(table(2), Style(False), 80)[0].startswith("step  action")
+    assert table_lines(table(2), Style(False), 50) == [
         "   7  put box0 shelf  ok",
         "        (on-top-of box00 shelf): F -> T",
         "        (on-top-of box01 shelfxxxx): F",
@@ -65,13 +65,13 @@ def test_a_table_that_does_not_fit_is_a_list() -> None:
 
 def test_rows_that_are_left_out_are_seen_in_a_list() -> None:
     whole = table(2)
-    lines = drawn(whole._replace(rows=(whole.rows[0], whole.rows[2])), Style(False), 50)
+    lines = table_lines(whole._replace(rows=(whole.rows[0], whole.rows[2])), Style(False), 50)
     assert lines[3:5] == ["  ..", "   9  put box2 shelf  ok"]
 
 
 def test_long_words_in_a_list_are_broken_at_blanks() -> None:
     row = Row(1, "carry robot " + "box " * 12, (ValueChange("F", "T"),), "FAILS", True)
-    lines = drawn(Table(("(" + "very " * 12 + "long)",), (row,)), Style(False), 50)
+    lines = table_lines(Table(("(" + "very " * 12 + "long)",), (row,)), Style(False), 50)
     assert max(width(line) for line in lines) <= 50
     assert " ".join(" ".join(lines).split()) == (
         "> 1 carry robot " + "box " * 12 + "FAILS (" + "very " * 12 + "long): F -> T"

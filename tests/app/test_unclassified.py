@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from in_process import safecheck
 from plansafe.domains.safeagentbench import WORLD as SAFEAGENTBENCH
 from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
 from plansafe.domains.world import Request
@@ -40,7 +39,6 @@ Two cleaners go into a bucket.
 [POUR] <cleaning_solution> (1.4) <bucket> (1.6)
 """
 IN_WORLD = ["--world", "virtualhome", "mix.txt", "--scene", "home.json"]
-SAFECHECK = [sys.executable, "-m", "plansafe.app.main", "audit", *IN_WORLD]
 
 
 def graph() -> str:
@@ -63,8 +61,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, *flags: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the report of an audit."""
-    command = [*SAFECHECK, *flags, "--format", "json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = safecheck("audit", *IN_WORLD, *flags, "--format", "json", cwd=folder)
     return done.returncode, json.loads(done.stdout) if done.stdout else {"stderr": done.stderr}
 
 
@@ -97,9 +94,9 @@ def test_classes_are_classified_by_flags(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "message", "help"),
     [
-        (("--kind", "bleech=toxic"), "no object or type of this task is of the class `bleech`", "`bleach`"),
+        (("--kind", "bleech=toxic"), "no object or type of this task has the class `bleech`", "`bleach`"),
         (("--kind", "bleach=toxick"), "no kind of this task is named `toxick`", "`toxic`"),
-        (("--assume-harmless", "ble*"), "no object or type of this task is of the class `ble*`", "did you mean"),
+        (("--assume-harmless", "ble*"), "no object or type of this task has the class `ble*`", "did you mean"),
         (("--assume-harmless", "cleaning_solution"), "`cleaning_solution` has known kinds", "--ignore"),
     ],
 )
@@ -113,7 +110,7 @@ def test_a_mistake_in_a_flag_is_a_diagnostic(folder: Path, flags: tuple[str, ...
 
 @pytest.mark.parametrize("flag", [("--kind", "bleach"), ("--kind", "=toxic"), ("--assume-harmless", "a=b")])
 def test_a_flag_that_cannot_be_read_is_refused(folder: Path, flag: tuple[str, str]) -> None:
-    done = subprocess.run([*SAFECHECK, *flag], cwd=folder, capture_output=True, text=True, check=False)
+    done = safecheck("audit", *IN_WORLD, *flag, cwd=folder)
     assert done.returncode == 2
     assert "SC607" in done.stderr
 
@@ -132,8 +129,7 @@ def test_the_profile_of_a_home_classifies(folder: Path) -> None:
 
 
 def test_a_repair_is_not_safe_before_the_objects_are_classified(folder: Path) -> None:
-    command = [*SAFECHECK[:3], "repair", *IN_WORLD, "--format", "json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = safecheck("repair", *IN_WORLD, "--format", "json", cwd=folder)
     assert done.returncode == 3
 
 

@@ -53,7 +53,7 @@ def test_the_explicit_engine_is_refused_where_something_is_open(run: Run) -> Non
     code, out, _ = run("warm.plan", "--engine", "explicit")
     assert code == 2
     assert "error[SC609]: the explicit engine needs complete information" in out
-    assert "  = help: leave --engine out, or take --engine sat or --engine smt" in out
+    assert "  = help: remove --engine, or use --engine sat or --engine smt" in out
     Path("p.pddl").write_text(CLOSED)
     assert run("warm.plan", "--engine", "explicit")[0] == 0
 
@@ -225,7 +225,7 @@ def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, module, None)
     code, out, err = run("warm.plan")
     assert (code, err) == (2, "")
-    assert "error[SC608]: this takes a solver that is not installed" in out
+    assert "error[SC608]: this task needs a solver" in out
     assert f"  = help: {how_to_install('solve')}" in out
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
+
+from in_process import safecheck
 
 DOMAIN = """(define (domain house) (:requirements :typing :negative-preconditions)
   (:types room stove)
@@ -57,12 +59,10 @@ def command(folder: Path, *words: str) -> list[str]:
     return [str(Path(sys.executable).with_name("safecheck")), "audit", *words, *flags]
 
 
-def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def call(folder: Path, *words: str) -> CompletedProcess[str]:
     """Run it."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST"))}
-    return subprocess.run(
-        command(folder, *words), cwd=folder, capture_output=True, text=True, check=False, env=environment, timeout=120
-    )
+    return safecheck(*command(folder, *words)[1:], cwd=folder, environment=environment)
 
 
 def timeless(run: Path) -> list[dict[str, Any]]:

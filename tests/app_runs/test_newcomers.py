@@ -127,7 +127,7 @@ def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
 )
 def test_a_column_that_no_plan_has_is_a_mistake(tmp_path: Path, words: tuple[str, ...]) -> None:
     run = write(tmp_path / "run", ROWS)
-    done = command("stats", run, *words)
+    done = command("runs", "stats", run, *words)
     assert (done.returncode, "no plan has a column 'modell'" in done.stderr) == (2, True)
     assert "model" in done.stderr.partition("columns:")[2]
 

@@ -18,6 +18,7 @@ import pytest
 from runs_house import SAFE, UNSAFE, call, command, table, timeless
 
 from plansafe.app.runs import BadRun, read_run
+from quick import every
 
 SCHEMAS = Path(__file__).parents[2] / "app" / "plansafe" / "app" / "schema"
 
@@ -69,6 +70,7 @@ def test_several_processes_write_what_one_writes(home: Path) -> None:
     assert len(timeless(home / "one")) == 40
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_nothing_lost_and_nothing_twice(home: Path) -> None:
     table(home / "plans.jsonl", 2000)
     assert call(home, "plans.jsonl", "--run", "whole").returncode == 2
@@ -167,18 +169,21 @@ def test_csv_is_read_with_its_columns(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (("plans.jsonl", "--run", "run"), "there is a run in run"),
-        (("plans.jsonl", "--run", "rooms"), "the folder rooms is not empty"),
-        (("plans.jsonl", "--resume", "rooms"), "rooms is no run"),
-        (("plans.jsonl", "--resume", "run", "--judge", "introduced"), "what differs: judge"),
-        (("fewer.jsonl", "--resume", "run"), "begun for other plans"),
-        (("plans.jsonl", "--run", "a", "--resume", "run"), "leave one out"),
-        (("plans.jsonl", "--jobs", "2"), "belong to a run"),
-        (("plans.jsonl", "--run", "a", "--fix"), "--fix does not go with a run"),
-        (("plans.jsonl", "--run", "a", "--format", "json"), "--format json does not go with a run"),
-        (("nothing.jsonl", "--run", "a"), "cannot read the list of plans"),
-    ],
+    every(
+        6,
+        [
+            (("plans.jsonl", "--run", "run"), "there is a run in run"),
+            (("plans.jsonl", "--run", "rooms"), "the folder rooms is not empty"),
+            (("plans.jsonl", "--resume", "rooms"), "rooms is no run"),
+            (("plans.jsonl", "--resume", "run", "--judge", "introduced"), "what differs: judge"),
+            (("fewer.jsonl", "--resume", "run"), "begun for other plans"),
+            (("plans.jsonl", "--run", "a", "--resume", "run"), "leave one out"),
+            (("plans.jsonl", "--jobs", "2"), "belong to a run"),
+            (("plans.jsonl", "--run", "a", "--fix"), "--fix does not go with a run"),
+            (("plans.jsonl", "--run", "a", "--format", "json"), "--format json does not go with a run"),
+            (("nothing.jsonl", "--run", "a"), "cannot read the list of plans"),
+        ],
+    ),
 )
 def test_what_cannot_be_is_refused(home: Path, words: tuple[str, ...], said: str) -> None:
     table(home / "plans.jsonl", 2)

@@ -115,6 +115,7 @@ def test_a_null_headline_of_an_older_run_is_read_as_not_checked(tmp_path: Path) 
     assert [one["headline"] for one in read_run(run).rows()] == [NOT_CHECKED]
 
 
+@pytest.mark.slow
 def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     rows = [*ROWS, row(5, "INVALID", finding("late", readings=["skip"]), finding(None, readings=["halt", "skip"]))]
     assert [one[1] for one in by_findings(rows, "rule").rows] == ["wet", "hot"]
@@ -128,9 +129,9 @@ def test_what_a_reading_past_a_failed_step_finds_counts_where_it_is_asked_for(tm
         Rate(2, 4),
     )
     run = write(tmp_path / "run", rows)
-    assert "late" not in call("stats", run, "--by", "rule").stdout
-    assert "| late | 1 of 6" in call("stats", run, "--by", "rule", "--reading", "skip").stdout
-    refused = call("stats", run, "--by", "where", "--reading", "skip")
+    assert "late" not in call("runs", "stats", run, "--by", "rule").stdout
+    assert "| late | 1 of 6" in call("runs", "stats", run, "--by", "rule", "--reading", "skip").stdout
+    refused = call("runs", "stats", run, "--by", "where", "--reading", "skip")
     assert refused.returncode == 2
     assert "leave out --reading" in refused.stderr
 
@@ -177,35 +178,40 @@ def test_the_summary_says_each_thing_once() -> None:
     assert "46" in text
 
 
+@pytest.mark.slow
 def test_commands_on_runs(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
-    assert "UNSAFE" in call("stats", run).stdout
-    assert "| fire | hot | 1 of 5: 20.0 %" in call("stats", run, "--by", "rule").stdout
-    assert "| slip | 1 of 1" in call("stats", run, "--by", "hazard", "--where", "model=n").stdout
-    assert call("stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2] == "p1,UNSAFE,ALL,10,fire,hot"
-    wrong = call("stats", run, "--by", "colour")
+    assert "UNSAFE" in call("runs", "stats", run).stdout
+    assert "| fire | hot | 1 of 5: 20.0 %" in call("runs", "stats", run, "--by", "rule").stdout
+    assert "| slip | 1 of 1" in call("runs", "stats", run, "--by", "hazard", "--where", "model=n").stdout
+    assert (
+        call("runs", "stats", run, "--by", "plan", "--format", "csv").stdout.splitlines()[2]
+        == "p1,UNSAFE,ALL,10,fire,hot"
+    )
+    wrong = call("runs", "stats", run, "--by", "colour")
     assert (wrong.returncode, "no plan has a column 'colour'" in wrong.stderr) == (2, True)
-    assert call("stats", str(tmp_path)).returncode == 2
+    assert call("runs", "stats", str(tmp_path)).returncode == 2
     for form in ("csv", "latex"):  # a format is kept or refused, never passed over
-        wrong = call("stats", run, "--format", form)
+        wrong = call("runs", "stats", run, "--format", form)
         assert (wrong.returncode, wrong.stdout, "a summary is no table" in wrong.stderr) == (2, "", True)
 
 
 def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
     other = write(tmp_path / "other", [row(0, "UNSAFE", finding("hot")), *ROWS[1:4], row(9, "SAFE")], complete=False)
-    done = call("compare", run, other)
+    done = call("runs", "compare", run, other)
     assert done.returncode == 0
     assert "4 plans in both runs" in done.stdout
     assert "no rule broken: 1 in the first alone, 0 in the second alone, 2 alike, 1 left out" in done.stdout
     assert "| p0 | SAFE | UNSAFE | - | hot |" in done.stdout
-    done = call("compare", run, other, "--format", "csv")
+    done = call("runs", "compare", run, other, "--format", "csv")
     lines = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(line["plan"], line["first"], line["second"]) for line in lines] == [("p0", "SAFE", "UNSAFE")]
     assert "4 plans in both runs" in done.stderr
     assert "McNemar's exact p" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_pictures(tmp_path: Path, form: str) -> None:
     pytest.importorskip("matplotlib")
@@ -236,7 +242,7 @@ def test_runs_as_parquet(tmp_path: Path) -> None:
     rows[1]["columns"] = {"n": 2.5, "mixed": "a", "later": 1 << 70}
     run = write(tmp_path / "run", rows)
     part = write(tmp_path / "part", rows[:2], complete=False)
-    done = call("export", run, part, "-o", str(tmp_path / "plans.parquet"), "--whole")
+    done = call("runs", "export", run, part, "-o", str(tmp_path / "plans.parquet"), "--whole")
     assert done.returncode == 0, done.stderr
     assert "part is not complete" in done.stderr
     table = parquet.read_table(tmp_path / "plans.parquet")
@@ -254,9 +260,9 @@ def test_runs_as_parquet(tmp_path: Path) -> None:
 
 def test_what_cannot_be_exported_is_said(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
-    done = call("export", run, "-o", str(tmp_path / "plans.csv"))
+    done = call("runs", "export", run, "-o", str(tmp_path / "plans.csv"))
     assert (done.returncode, "--output FILE.parquet" in done.stderr) == (2, True)
     if importlib.util.find_spec("pyarrow") is None:
-        done = call("export", run, "-o", str(tmp_path / "plans.parquet"))
+        done = call("runs", "export", run, "-o", str(tmp_path / "plans.parquet"))
         assert (done.returncode, "export needs pyarrow (extra `parquet`)" in done.stderr) == (2, True)
     assert not list(tmp_path.glob("plans*"))

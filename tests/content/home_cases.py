@@ -1,23 +1,28 @@
-"""The cases of the household hazard library: ``home/RULE/{problem.pddl,breaks*.plan,keeps*.plan}``.
+"""The cases of the household hazard library: ``home/RULE.md``, a case file (``tests/case_files.py``).
 
-A case is in the world of the ontology itself (``home/ontology.pddl``), so that no mapping stands between a rule and its
-cases; ``home/RULE/household/`` holds the same for the shipped household world, through the mapping. The first lines of
-a plan say what is expected:
+The group ``ontology`` has a problem in the world of the ontology itself (``home/ontology.pddl``), without any mapping,
+and plans that break (``breaks*``) and keep (``keeps*``) the rule; the group ``household`` has the same for the shipped
+household world, through the mapping. The lines of a case are what is expected:
 
-    ; finds at 2: ?x=oven         the rule of the folder is violated at step 2, with these objects
-    ; finds at the end            .. in the last state
-    ; also OTHER-RULE ..          other rules that are violated, too, and why the scene cannot do without
+    finds at 2: ?x=oven         the rule of the file is violated at step 2, with these objects
+    finds at the end            .. in the last state
+    also OTHER-RULE ..          other rules that the plan also violates
 
-Everything expected is listed, and what is not listed must not be found.
+All expected findings are listed, and the plan must have no others.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this folder
+
+from case_files import read_cases
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -26,6 +31,7 @@ from plansafe.verifier.reporting.report import Finding, Report
 
 HERE = Path(__file__).resolve().parent
 HOME = HERE / "home"
+WORLDS = ("ontology", "household")
 AREAS = (
     "home-heat",
     "home-power",
@@ -44,12 +50,12 @@ Found = tuple[str, tuple[str, ...]]
 
 
 class Case(NamedTuple):
-    """A plan with what it is expected to show of the rule that its folder is named after."""
+    """A plan with the expected findings of the rule that its file is named after."""
 
     rule: str
     world: str  # "ontology" or "household"
-    folder: Path
     name: str
+    problem: Source
     plan: Source
     finds: frozenset[Found]
     also: frozenset[str]
@@ -60,8 +66,8 @@ class Case(NamedTuple):
         return self.name.startswith("breaks")
 
 
-_FINDS = re.compile(r"; finds at (the end|\d+)(?:: (.*))?$")
-_ALSO = re.compile(r"; also (.*)$")
+_FINDS = re.compile(r"finds at (the end|\d+)(?:: (.*))?$")
+_ALSO = re.compile(r"also (.*)$")
 
 
 def load(path: Path) -> Source:
@@ -77,30 +83,39 @@ def shipped(name: str, _source: Source) -> Source | None:
         return None
 
 
-def cases(world: str) -> list[Case]:
+@cache
+def cases(world: str) -> tuple[Case, ...]:
     """All cases of a world, by rule and name."""
-    pattern = "*/*.plan" if world == "ontology" else f"*/{world}/*.plan"
-    return [_read(path, world) for path in sorted(HOME.glob(pattern))]
+    return tuple(
+        [case for path in sorted(HOME.glob("*.md"), key=lambda path: path.stem) for case in _read(path, world)]
+    )
 
 
-def _read(path: Path, world: str) -> Case:
-    plan = load(path)
-    finds: set[Found] = set()
-    also: set[str] = set()
-    for line in plan.text.splitlines():
-        if found := _FINDS.match(line):
-            finds.add((found[1], tuple((found[2] or "").split())))
-        elif others := _ALSO.match(line):
-            also.update(others[1].split())
-    rule = path.parent.name if world == "ontology" else path.parent.parent.name
-    return Case(rule, world, path.parent, path.stem, plan, frozenset(finds), frozenset(also))
+def _read(path: Path, world: str) -> list[Case]:
+    found = []
+    for case in read_cases(path):
+        if case.group != world:
+            if case.group not in WORLDS:
+                raise ValueError(f"{path}: {case.group} is not one of the worlds {WORLDS}")
+            continue
+        finds: set[Found] = set()
+        also: set[str] = set()
+        for line in case.lines:
+            if finding := _FINDS.match(line):
+                finds.add((finding[1], tuple((finding[2] or "").split())))
+            elif others := _ALSO.match(line):
+                also.update(others[1].split())
+            else:
+                raise ValueError(f"{path}: the line {line!r} of {case.name} is not an expectation")
+        problem, plan = case.source("problem.pddl"), case.source("plan", f"{case.name}.plan")
+        found.append(Case(path.stem, world, case.name, problem, plan, frozenset(finds), frozenset(also)))
+    return sorted(found, key=lambda case: f"{case.name}.plan")
 
 
 def checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
     """A checker for the problem of a case; the kernel takes as long again as everything else."""
     domain = HOME / "ontology.pddl" if case.world == "ontology" else Path(domain_path(case.world))
-    problem, options = load(case.folder / "problem.pddl"), Options(replay=replay)
-    return Checker(load(domain), problem, list(specifications), options, resolve=shipped)
+    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=shipped)
 
 
 def library(world: str) -> list[Source]:

@@ -3,7 +3,7 @@
     python tests/content/mutate_rules.py [--rule NAME ..] [--every N] [--show]
 
 Rules are mutated as they are after macros and templates are expanded, one small change at a time. A mutant is *caught*
-if some case of the rule (``home/RULE/*.plan``) then finds something else than its first lines say. ``EQUIVALENT`` lists
+if some case of the rule (``home/RULE.md``) then finds something else than its lines say. ``EQUIVALENT`` lists
 the mutants that no plan can tell from the rule, with the reason; they do not count.
 """
 

@@ -1,4 +1,4 @@
-"""The table of the library's rules in docs/hazards.md.
+"""The table of the library's rules in specs/rules.md.
 
 python tests/content/rules_table.py [--write]
 """
@@ -12,7 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import home_cases
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "hazards.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "specs" / "rules.md"
+HAZARDS = ROOT / "docs" / "safety-rules.md"
 BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->"
 
 

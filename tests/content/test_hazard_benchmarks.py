@@ -65,7 +65,7 @@ def test_the_page_says_what_the_program_says(data: Path) -> None:
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
     judge = safeagentbench.Judge(data / "safeagentbench")
     unsafe, safe = [list(judge.tasks(name, None)) for name in ("unsafe_detailed", "safe_detailed")]
-    page = (Path(safeagentbench.HERE).parents[1] / "docs" / "safeagentbench.md").read_text(encoding="utf-8")
+    page = (ROOT / "bench/results/safeagentbench.md").read_text(encoding="utf-8")
     said = page.partition(safeagentbench.BEGIN)[2].partition(safeagentbench.END)[0]
     assert said.strip() == safeagentbench.page(unsafe, safe, LABELS)
     assert "| - |\n" not in said.partition("## Plans that cannot")[0], "a miss or an alarm has no reason"
@@ -81,6 +81,7 @@ def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[sa
     assert set(LABELS.reasons["safe"]) == alarmed
 
 
+@pytest.mark.slow
 def test_tasks_are_missed_or_alarm_where_a_reason_says_so(data: Path) -> None:
     """A draw of what the page is made of; all of it is judged by ``pytest -m whole``."""
     if not (data / "safeagentbench").exists():
@@ -127,13 +128,14 @@ def test_the_goals_of_is_bench_are_twenty_and_twenty_of_ten_categories() -> None
 @pytest.mark.whole
 def test_the_page_says_which_goals_of_is_bench_are_covered() -> None:
     judged = [isbench.judge(goal) for goal in isbench.goals()]
-    page = (ROOT / "docs" / "isbench.md").read_text(encoding="utf-8")
+    page = (ROOT / "bench/results/isbench.md").read_text(encoding="utf-8")
     assert "\n".join(isbench.markdown(judged)) in page
     assert f"are covered, {len([one for one in judged if one.covered])} of 40" in page
     assert "\n".join(isbench.split(judged)) in page
     assert_said(judged)
 
 
+@pytest.mark.slow
 def test_goals_of_is_bench_are_covered_or_say_why() -> None:
     """A draw of them, and all that are not covered; each is judged by ``pytest -m whole``."""
     goals = isbench.goals()

@@ -6,6 +6,7 @@ import pytest
 from run_home_lint import faults, linted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["household", pytest.param("omnigibson", marks=pytest.mark.whole)])
 def test_every_rule_that_applies_in_a_world_can_be_broken_there(world: str) -> None:
     pytest.importorskip("pysat", reason="lint needs a SAT solver (the extra `solve`)")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import mutate_rules
+import pytest
 
 from plansafe.grammar.sexpr import write
 
 
+@pytest.mark.slow
 def test_a_sample_of_mutants_is_caught() -> None:
     result = mutate_rules.run(every=29)
     assert sum(result.counts.values()) >= 30

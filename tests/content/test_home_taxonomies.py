@@ -139,8 +139,8 @@ def test_a_table_that_does_not_fit_is_told_so() -> None:
     ("before", "after", "expected"),
     [
         ('"no-flood"', '"no-floods"', ("SC775", "no rule is named `no-floods`", 'rules = ["no-floods"]')),
-        ('"heat"', '"heath"', ("SC775", "no rule is about the hazard `heath`", 'hazards = ["fire"')),
-        ("noise =", "noises =", ("SC775", "no rule is about the hazard `noises`", "noises = ")),
+        ('"heat"', '"heath"', ("SC775", "no rule has the hazard `heath`", 'hazards = ["fire"')),
+        ("noise =", "noises =", ("SC775", "no rule has the hazard `noises`", "noises = ")),
         ('reason = "nothing radiates here"', "", ("SC777", "`rays` has neither a rule nor a `reason`", "[ours.cat")),
         ('["human"]', '["humans"]', ("SC775", "unknown target of harm 'humans'", "targets = [")),
         ('title = "Rays"', 'titel = "Rays"', ("SC775", "unknown key 'titel'", "titel = ")),

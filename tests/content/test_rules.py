@@ -1,7 +1,8 @@
 """Every shipped rule has plans that break it and plans that keep it.
 
-They are files: ``rules/RULE/{problem.pddl,breaks*.plan,keeps*.plan}``, and a new case is a new file. A plan that breaks
-a rule breaks that one alone and is otherwise in order; one that keeps it is SAFE, and the rule applied to it.
+The cases of a rule are in ``rules/RULE.md`` (``tests/case_files.py``): a problem, and plans whose names begin with
+``breaks`` or ``keeps``. A plan that breaks the rule breaks no other rule and is otherwise correct; a plan that keeps it
+is SAFE, and the rule has instances in it.
 """
 
 from __future__ import annotations
@@ -10,18 +11,26 @@ from pathlib import Path
 
 import pytest
 
+from case_files import Case, read_cases
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
+from plansafe.verifier.reporting.report import Report
 
 RULES = Path(__file__).resolve().parent / "rules"
-PLANS = sorted(path.relative_to(RULES).as_posix() for path in RULES.rglob("*.plan"))
+CASES = {f"{path.stem}/{case.name}.plan": case for path in sorted(RULES.glob("*.md")) for case in read_cases(path)}
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_rule(name: str) -> None:
+def audited(folder: Path, case: Case) -> Report:
+    """The report of a case's plan, next to its problem."""
+    plan = case.write(folder) / "plan"
+    (result,) = audit([str(plan)], Settings())
+    return result.report
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_rule(name: str, tmp_path: Path) -> None:
     rule, plan = name.split("/")
-    (result,) = audit([str(RULES / name)], Settings())
-    report = result.report
+    report = audited(tmp_path, CASES[name])
     assert report.headline is not None, report.diagnostics
     assert not [d for d in report.diagnostics if d.code == "SC120"]
     (count,) = [c for c in report.rules if c.name == rule]
@@ -34,22 +43,19 @@ def test_rule(name: str) -> None:
         assert (report.headline.value, broken, count.status) == ("SAFE", set(), "kept")
 
 
-def test_every_rule_has_cases() -> None:
-    (result,) = audit([str(RULES / "stove-attended" / "keeps.plan")], Settings())
-    assert {count.name for count in result.report.rules} == {path.name for path in RULES.iterdir()}
-    for folder in RULES.iterdir():
-        assert (folder / "breaks.plan").is_file()
-        assert (folder / "keeps.plan").is_file()
+def test_every_rule_has_cases(tmp_path: Path) -> None:
+    names = {count.name for count in audited(tmp_path, CASES["stove-attended/keeps.plan"]).rules}
+    assert names == {path.stem for path in RULES.glob("*.md")} == {path.stem for path in RULES.iterdir()}
+    assert CASES.keys() >= {f"{name}/{plan}.plan" for name in names for plan in ("breaks", "keeps")}
 
 
 def test_the_data_shows_every_action() -> None:
     """An action that no plan takes is one whose effects nothing tests."""
     from plansafe.domains import domain_path
 
-    root = RULES.parents[2]
-    steps = "".join(
-        path.read_text(encoding="utf-8") for top in (RULES, root / "examples") for path in top.rglob("*.plan")
-    )
+    examples = RULES.parents[2] / "examples"
+    steps = "".join([path.read_text(encoding="utf-8") for path in examples.rglob("*.plan")])
+    steps += "".join([case.text("plan") for case in CASES.values()])
     domain = Path(domain_path("household")).read_text(encoding="utf-8")
     actions = [line.split()[1] for line in domain.splitlines() if line.lstrip().startswith("(:action")]
     assert len(actions) >= 20

@@ -12,6 +12,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.cause import Cause, minimal_cause, smallest_hitting_set
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.reporting.report import FindingClass
+from quick import every
 
 
 def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
@@ -29,7 +30,7 @@ def test_a_violated_step_rule() -> None:
             ("(in hob kitchen)",),
             True,
             "rule `off-before-leaving` is violated for kitchen, hob, hall: step 2 `(switch-on hob kitchen)`, "
-            "step 3 `(go kitchen hall)` and `(in hob kitchen)` from the start are enough, and nothing less",
+            "step 3 `(go kitchen hall)` and `(in hob kitchen)` from the start are enough, and no smaller set is",
         ),
     }
 
@@ -47,9 +48,9 @@ def test_what_was_never_there_has_no_cause_but_says_so() -> None:
     found = causes(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
     assert found["SC301", 1][:3] == ((), (), True)
     assert found["SC301", 1].text == (
-        "step 1 cannot be taken: nothing that the plan does before or starts with makes its condition true"
+        "step 1 cannot be taken: no earlier step and no initial fact makes its condition true"
     )
-    assert found["home", 0].text == "rule `home` is violated: nothing that the plan does or starts with prevents it"
+    assert found["home", 0].text == "rule `home` is violated: no step and no initial fact prevents it"
 
 
 def test_the_condition_of_an_effect_is_part_of_the_cause() -> None:
@@ -94,7 +95,7 @@ def test_ill_formed_and_timed_and_foreign() -> None:
     checker = kitchen()
     plan = Source("p", "(jump) (go kitchen hall)")
     finding = next(f for f in checker.check(plan).findings if f.finding_class is FindingClass.ILL_FORMED)
-    assert minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is no step of this domain")
+    assert minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is not a step of this domain")
     finding = next(f for f in checker.check(Source("p", "(switch-on hob kitchen) (go kitchen hall)")).findings)
     with pytest.raises(NotCovered, match="SC201"):
         minimal_cause(checker, Source("q", "(go kitchen hall)"), finding)
@@ -122,7 +123,7 @@ STREAMS = ("steps", "past", "ends", "ltl", "pddl3", "mixed")
 
 
 @pytest.mark.parametrize("numbers", [range(8), range(8, 16)])
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("stream", every(12, STREAMS))
 def test_causes_are_smallest_by_brute_force(stream: str, numbers: range) -> None:
     """More than 300 findings in all, each over all its worlds."""
     assert compare(stream, numbers) >= 1

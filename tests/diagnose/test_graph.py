@@ -195,7 +195,7 @@ def test_an_additional_step_is_a_threat_or_redundant() -> None:
     )
     first, second = explain_class(checker, structure(checker, plan), repair)
     assert first == "undoes (robot-in kitchen), which step 2 `(light kitchen)` needs"
-    assert second == "of no use once the other edits are made"
+    assert second == "not needed after the other edits"
     repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(light kitchen)", ""))
     found = explain_class(checker, structure(checker, f"(light kitchen) {GO}"), repair)
     assert found == ("redundant: neither the goal nor a rule needs it",)
@@ -214,7 +214,7 @@ def test_a_substituted_step_gives_what_the_old_one_did_not() -> None:
 def test_a_step_that_names_nothing_is_explained_by_that() -> None:
     checker = kitchen()
     repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(fly)", ""))
-    assert explain_class(checker, structure(checker, f"(fly) {GO}"), repair) == ("is no step of this domain",)
+    assert explain_class(checker, structure(checker, f"(fly) {GO}"), repair) == ("is not a step of this domain",)
     repair = repair_of(checker, [GO], [1], edit(EditKind.SUBSTITUTE, 1, 1, "(fly)", GO))
     found = explain_class(checker, structure(checker, "(fly)"), repair)
-    assert found == ("is no step of this domain; gives (robot-in hall) to the goal, which lacked it",)
+    assert found == ("is not a step of this domain; gives (robot-in hall) to the goal, which lacked it",)

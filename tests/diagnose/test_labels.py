@@ -1,4 +1,4 @@
-"""The published labels: one worked example for each label, and for each point that docs/labels.md decides."""
+"""The published labels: one worked example for each label, and for each point that docs/metrics.md decides."""
 
 from __future__ import annotations
 
@@ -341,6 +341,7 @@ def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterato
             yield "replaced", [*steps[:at], f"({' '.join(chance.choice(others))})", *steps[at + 1 :]]
 
 
+@pytest.mark.slow
 def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -> None:
     """Gold plans succeed, faulty ones iff they are still valid; the page says how often a fault is named."""
     chance = random.Random(7)
@@ -357,7 +358,7 @@ def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -
             if labels[0].name != "success":
                 broken[kind] += 1
                 named.update([(label.scheme, kind) for label in labels if label.name == FAULTS[kind]])
-    page = (root / "docs" / "labels.md").read_text(encoding="utf-8")
+    page = (root / "bench" / "results" / "labels.md").read_text(encoding="utf-8")
     three = sum(broken.values()) - broken["replaced"]
     assert f"Of {sum(broken.values())} broken plans" in page
     for row, scheme in (("SAFEL", "safel"), ("VirtualHome", "eai-virtualhome"), ("BEHAVIOR", "eai-behavior")):
@@ -420,7 +421,7 @@ def test_virtualhome_on_its_own_domain(data: Path, plan: str, label: str) -> Non
 
 
 def test_the_example_of_the_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (root / "docs" / "labels.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "metrics.md").read_text(encoding="utf-8").partition("## Published labels")[2]
     code, printed = page.split("```python\n")[1].split("```\n```text\n")
-    exec(compile(code, "docs/labels.md", "exec"), {})
+    exec(compile(code, "docs/metrics.md", "exec"), {})
     assert capsys.readouterr().out == printed.split("```")[0]

@@ -43,6 +43,7 @@ def plan(text: str) -> Source:
     return Source("plan", "\n".join(words.get(w) or f"(walk {w[0]} {w[1]})" for w in text.split()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_equals_exhaustive_search(part: int) -> None:
     """625 tasks: the point of no return, the regret, the fatal step, v and x; and never too many calls."""

@@ -14,6 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.regrets import Grade, Regrets, Regretted
 from plansafe.verifier.planning.own_search import OwnSearch
+from quick import every
 
 PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Grade.UNKNOWN
 
@@ -31,6 +32,7 @@ def text(steps: tuple[str, ...]) -> Source:
     return Source("plan", "\n".join(steps))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(3))
 def test_against_exhaustive_search(part: int) -> None:
     """Proved is exact; found and estimated never less than 0; no interval excludes the point of no return."""
@@ -59,6 +61,7 @@ def test_against_exhaustive_search(part: int) -> None:
     assert min(seen[grade] for grade in (PROVED, ESTIMATE, UNKNOWN)) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grade", [PROVED, FOUND, ESTIMATE])
 def test_plans_of_a_batch_do_not_disturb_each_other(grade: Grade) -> None:
     """What one plan teaches makes others no worse: proved values stay, and exact ones do not change."""
@@ -152,7 +155,7 @@ def test_errors_are_told() -> None:
         Regretted(corridor()).of([Source("plan", "(walk a")])
 
 
-@pytest.mark.parametrize(("family", "number"), [("tea", 1), ("groceries", 2), ("wash-up", 0)])
+@pytest.mark.parametrize(("family", "number"), every(3, [("tea", 1), ("groceries", 2), ("wash-up", 0)]))
 def test_household_tasks_equal_localise_where_proved(family: str, number: int) -> None:
     made = draw(family, number)
     checker = made.checker()

@@ -4,7 +4,7 @@
     === name
     ours: accept                 accept or reject
     kairos: reject               only where it differs
-    divergence: too-close        then, an entry of docs/divergences.md
+    divergence: too-close        then, an entry of bench/results/kairos-differences.md
     why: one line, if it helps
     --- domain
     --- problem

@@ -1,11 +1,16 @@
-"""The tasks whose plans are mutated: folders in ``tasks/``, and the Embodied Agent Interface where it is present."""
+"""The tasks whose plans are mutated: cases in ``tasks.md``, and the Embodied Agent Interface where it is present."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this folder
+
+from case_files import read_cases
 
 HERE = Path(__file__).resolve().parent
 
@@ -47,16 +52,8 @@ def section(text: str, opening: str) -> tuple[int, int]:
 
 def shipped_tasks() -> list[Task]:
     """The tasks of this folder, by name."""
-    folders = sorted(path for path in (HERE / "tasks").iterdir() if path.is_dir())
-    return [
-        Task(
-            folder.name,
-            (folder / "domain.pddl").read_text(encoding="utf-8"),
-            (folder / "problem.pddl").read_text(encoding="utf-8"),
-            (folder / "plan").read_text(encoding="utf-8"),
-        )
-        for folder in folders
-    ]
+    cases = sorted(read_cases(HERE / "tasks.md"), key=lambda case: case.name)
+    return [Task(case.name, case.text("domain.pddl"), case.text("problem.pddl"), case.text("plan")) for case in cases]
 
 
 def data_folder() -> Path:

@@ -1,4 +1,4 @@
-"""Reader of docs/divergences.md: where we judge otherwise than kairos on purpose.
+"""Reader of bench/results/kairos-differences.md: where we judge otherwise than kairos on purpose.
 
 Each entry is a heading ``## name`` with its reason. Cases name their entry; mutants match by a line
 ``- Mutants of `task`: kairos accepts`` (or ``rejects``) below the heading.

@@ -2,7 +2,7 @@
 
 usage: python tests/differential/run.py [--mutants 60] [--judge safecheck|kernel] [--only TASK ..] [--show]
 
-Exit code 0 if every difference is in docs/divergences.md, else 1; 2 if kairos is not installed.
+Exit code 0 if every difference is in bench/results/kairos-differences.md, else 1; 2 if kairos is not installed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> int:
         print("kairos is not installed (pip install kairos-planner, or set KAIROS)", file=sys.stderr)
         return 2
     make = JUDGES[options.judge]
-    known = read_divergences(ROOT / "docs" / "divergences.md")
+    known = read_divergences(ROOT / "bench" / "results" / "kairos-differences.md")
     everything: list[Outcome] = []
     for task in shipped_tasks() + behavior_tasks(options.behavior):
         if options.only is None or task.name in options.only:

@@ -10,12 +10,12 @@ import contextlib
 import io
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any, NamedTuple
 
+from in_process import safecheck
 from plansafe.align.config import read_config
 from plansafe.app.project.home_profile import read_home
 from plansafe.app.project.project_file import FILE, project_in
@@ -93,7 +93,7 @@ class Page:
 
     # -- commands -----------------------------------------------------------------------------------------------------
 
-    def command(self, line: str) -> subprocess.CompletedProcess[str]:
+    def command(self, line: str) -> CompletedProcess[str]:
         """Run one `safecheck` command line, without a shell.
 
         It runs in the page's folder, or in the root of the repository if it names the examples.
@@ -104,15 +104,8 @@ class Page:
         in_root = any(word.split("/")[0] == "examples" for word in words)
         if in_root:
             words = [self._placed(before, word) for before, word in zip(["", *words], words, strict=False)]
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("safecheck")), *words[1:]],
-            cwd=ROOT if in_root else self.folder,
-            input=(self.folder / given).read_text(encoding="utf-8") if given else None,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        stdin = (self.folder / given).read_text(encoding="utf-8") if given else ""
+        done = safecheck(*words[1:], cwd=ROOT if in_root else self.folder, stdin=stdin)
         done.stdout = done.stdout.replace(f"{self.folder}/", "")
         return done
 
@@ -154,7 +147,7 @@ class Page:
             assert not _stripped(real[at:]), f"{where}: lines are missing after the last; mark them with {TRIMMED}"
 
     def _shell(self, text: str, where: str) -> None:
-        targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
         for line in text.splitlines():
             line = line.split("#")[0].strip()
             if not line or line.startswith(NOT_RUN):

@@ -1,4 +1,4 @@
-"""Claims of docs/modules.md about the engine that can be checked."""
+"""Claims of docs/architecture.md about the engine that can be checked."""
 
 from __future__ import annotations
 

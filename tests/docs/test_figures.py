@@ -13,20 +13,23 @@ from doc_blocks import ROOT
 MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b|\d CPU seconds|checked in a second")
 AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 KEPT = {
-    ("docs/align-evaluation.md", "Tables and plots"): "the literature's",
-    ("docs/pairs.md", "How pairs are chosen"): "limits, not figures",
+    ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
+    ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
-    ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
-    ("docs/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",
-    ("docs/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
-    ("docs/labels.md", "How often they name the fault"): "a test computes it",
-    ("docs/models.md", "Failures"): "limits, not figures",
-    ("docs/certificates.md", "What is proved, and what is not"): "limits, not figures",
+    (
+        "bench/results/safety-chip-agreement.md",
+        "How often the label is our verdict",
+    ): "a test compares it with the data",
+    (
+        "bench/results/safeagentbench.md",
+        "SafeAgentBench: what is flagged, and what should not be",
+    ): "a test computes it",
+    ("bench/results/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
+    ("docs/language-models.md", "Failures"): "limits, not figures",
     ("bench/planning/tables.md", "How plans end"): "a test computes it",
     ("bench/planning/tables.md", "First choices, beside chance"): "a test computes it",
     ("bench/planning/tables.md", "Round by round"): "a test computes it",
-    ("bench/README.md", "bench"): "limits, not figures",
-    ("bench/README.md", "Verdicts over worlds"): "targets, not figures",
+    ("bench/README.md", "bench"): "limits and targets, not figures",
 }
 """Sections with numbers that are not measured, or cannot be out of date, and why."""
 PAGES = sorted(
@@ -41,7 +44,7 @@ PAGES = sorted(
 
 def sections(page: Path) -> Iterator[tuple[str, str]]:
     """Title and text of each section, without the blocks of code (but ``output``, which nothing runs)."""
-    text = re.sub(r"^```(?!output).*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```(?!output)\w.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"^#+ (.*)$", text, flags=re.MULTILINE)
     yield from zip(parts[1::2], parts[2::2], strict=True)
 

@@ -153,7 +153,9 @@ class Editor:
         self.since = len(self.client.published)
 
 
-CONFIG = ClientServerConfig(server_command=[str(Path(sys.executable).with_name("safecheck")), "server", "--stdio"])
+CONFIG = ClientServerConfig(
+    server_command=[str(Path(sys.executable).with_name("safecheck")), "serve", "lsp", "--stdio"]
+)
 
 
 @pytest.fixture(scope="module")

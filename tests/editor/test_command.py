@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from plansafe.app.interfaces.editor.command import _serve
+from plansafe.app.interfaces.cli.language_server import _serve
 from plansafe.app.system.process import for_a_program
 
 

@@ -48,6 +48,7 @@ def test_made_plans_are_good_and_of_their_length(maker, length: int) -> None:
     assert task.checker().check(plan_source(task.gold)).headline is expected
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_corpus() -> None:
     quick = {name: tasks for name, tasks in small().items() if name != "household"}
     once, again, other = [generate(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
@@ -55,6 +56,7 @@ def test_the_same_seed_gives_the_same_corpus() -> None:
     assert [c.steps for c in once] != [c.steps for c in other]
 
 
+@pytest.mark.slow
 def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
     assert Counter(len(case.faults) for case in cases()) == {1: 42, 2: 15}
     for case in cases():
@@ -145,6 +147,7 @@ def test_an_unreachable_step() -> None:
     assert reachable.possible(engine.resolver.tokens(("picture", "ada", "ada-camera", "board2", "p2")))
 
 
+@pytest.mark.slow
 def test_published_gold_plans(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANSAFE_DATA", str(data))
     behavior = sources.published("eai-behavior", "behavior.pddl", lenient=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from bench.faults.corpus import Case, Fault, PlanEdit, apply
 from bench.faults.depot import depot_task
 from bench.faults.evaluate import LABELS, SCHEMES, Row, diagnosis_line, label_line, missed, named_kinds, table
@@ -69,6 +70,7 @@ def test_every_label_is_accounted_for() -> None:
     assert set(SAFEL_LABELS) | set(EAI_LABELS) == set(LABELS) | without_kind
 
 
+@pytest.mark.slow
 def test_long_plans_have_their_length_and_their_faults() -> None:
     made = list(long_cases(9, 30))
     assert [(c.task.source, len(c.faults)) for c in made] == [(s, n) for n in (1, 2, 3) for s in MAKERS]

@@ -30,7 +30,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            app(["formalise", "--memory-limit", "0", *arguments], prog_name="safecheck")
+            app(["rules", "formalise", "--memory-limit", "0", *arguments], prog_name="safecheck")
         out, err = capsys.readouterr()
         return int(stop.value.code or 0), out, err
 

@@ -12,6 +12,7 @@ from plansafe.llm.formalise.equivalence import Reader, Sameness
 from plansafe.llm.formalise.grouping import grouped
 from plansafe.llm.formalise.reading import compiled_with
 from plansafe.verifier.execution.compiled import CompiledTask
+from quick import every
 
 SAME = [
     ("termination :forbid (p)", "trajectory :formula (at end (not (p)))"),
@@ -60,7 +61,7 @@ def test_not_the_same(one: str, other: str) -> None:
     assert compared(other, one).equal is False
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", every(6, range(60)))
 def test_random_rules_agree_with_all_short_traces(seed: int) -> None:
     """Rules said to be equal are so on every trace of at most three steps; what tells two apart, tells them apart.
 
@@ -143,6 +144,7 @@ def test_a_difference_in_one_part_may_be_hidden_by_another() -> None:
     assert compared(nothing, never).equal is False
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_letter_by_letter_is_compared_by_executions(home: CompiledTask) -> None:
     """Washed once is washed for good in this domain, which only its actions say."""
     washed = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?x))"

@@ -21,19 +21,19 @@ SAYABLE = [
     "Open the fridge at most 2 times, and close it within 3 steps.",
 ]
 REFUSED = [
-    ("Switch the stove off within five minutes.", "`minutes`", "time on a clock"),
-    ("Do not water the fern at night.", "`at night`", "time on a clock"),
-    ("The stove must be off with a probability of 99 percent.", "`probability`", "how likely"),
-    ("Do not open the door if you believe that Tom is in the hall.", "`believe`", "believes or knows"),
-    ("Do not take the knife while Tom can see it.", "`see`", "sees or hears"),
-    ("Hide the pills so that Tom never sees them.", "`sees`", "sees or hears"),
+    ("Switch the stove off within five minutes.", "`minutes`", "clock time"),
+    ("Do not water the fern at night.", "`at night`", "clock time"),
+    ("The stove must be off with a probability of 99 percent.", "`probability`", "probability"),
+    ("Do not open the door if you believe that Tom is in the hall.", "`believe`", "belief or knowledge"),
+    ("Do not take the knife while Tom can see it.", "`see`", "perception"),
+    ("Hide the pills so that Tom never sees them.", "`sees`", "perception"),
     ("Keep the kitchen as clean as possible.", "`as clean as possible`", "a wish or a degree"),
-    ("Lead Rex into the hall gently.", "`gently`", "how a step is taken"),
-    ("The oven must not be hotter than 200 degrees.", "`degrees`", "the name of nothing"),
-    ("Never switch off the alarm.", "`alarm`", "the name of nothing"),
-    ("No cleaning product may stand on the table.", "`product`", "the name of nothing"),
-    ("Do not touch an electric blanket.", "`blanket`", "the name of nothing"),
-    ("", "", "no sentence"),
+    ("Lead Rex into the hall gently.", "`gently`", "the manner of an action"),
+    ("The oven must not be hotter than 200 degrees.", "`degrees`", "is not a name"),
+    ("Never switch off the alarm.", "`alarm`", "is not a name"),
+    ("No cleaning product may stand on the table.", "`product`", "is not a name"),
+    ("Do not touch an electric blanket.", "`blanket`", "is not a name"),
+    ("", "", "sentence is empty"),
 ]
 
 

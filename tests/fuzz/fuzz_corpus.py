@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this folder
+
+import case_files
+from case_files import TESTS, conformance_cases, read_cases
+
+ROOT = TESTS.parent
 SEEDS = Path(__file__).resolve().parent / "seeds"
 PARTS = ("domain", "problem", "plan", "spec")
 LARGEST = 40_000  # bytes of one file: mutations of small files reach more places in less time
@@ -35,8 +41,8 @@ class Case(NamedTuple):
 
 def load(data: Path | None = None) -> list[Case]:
     """All cases, in a fixed order. ``data`` is the folder of public data sets; without it, theirs are left out."""
-    cases = [*_seeds(), *_examples(), *_rules(), *_folders("conformance", ROOT / "tests" / "conformance")]
-    cases += [*_folders("differential", ROOT / "tests" / "differential" / "tasks"), *_micro()]
+    cases = [*_seeds(), *_examples(), *_rules(), *_tasks("conformance", conformance_cases().values())]
+    cases += [*_tasks("differential", read_cases(TESTS / "differential" / "tasks.md")), *_micro()]
     if data is not None and data.is_dir():
         cases += [
             *_behavior(data / "eai-behavior"),
@@ -82,27 +88,21 @@ def _examples() -> Iterator[Case]:
 
 def _rules() -> Iterator[Case]:
     domain, specs = _household()
-    for folder in sorted((ROOT / "tests" / "content" / "rules").iterdir()):
-        spec = next((text for text in specs if f" {folder.name}\n".encode() in text), b"")
-        for plan in sorted(folder.glob("*s.plan")):
-            yield Case(
-                f"rules/{folder.name}/{plan.name}",
-                domain,
-                (folder / "problem.pddl").read_bytes(),
-                plan.read_bytes(),
-                spec,
-            )
+    for path in sorted((TESTS / "content" / "rules").glob("*.md"), key=lambda path: path.stem):
+        spec = next((text for text in specs if f" {path.stem}\n".encode() in text), b"")
+        for case in sorted(read_cases(path), key=lambda case: f"{case.name}.plan"):
+            if case.name.endswith("s"):
+                files = case.files
+                yield Case(f"rules/{path.stem}/{case.name}.plan", domain, files["problem.pddl"], files["plan"], spec)
 
 
-def _folders(name: str, top: Path) -> Iterator[Case]:
-    for folder in sorted(top.iterdir()) if top.is_dir() else ():
-        files = [folder / "domain.pddl", folder / "problem.pddl", folder / "plan"]
-        if all(file.is_file() for file in files):
-            yield Case(f"{name}/{folder.name}", *(file.read_bytes() for file in files))
+def _tasks(name: str, cases: Iterable[case_files.Case]) -> Iterator[Case]:
+    for case in cases:
+        yield Case(f"{name}/{case.name}", case.files["domain.pddl"], case.files["problem.pddl"], case.files["plan"])
 
 
 def _micro() -> Iterator[Case]:
-    for path in sorted((ROOT / "tests" / "differential" / "micro").glob("*.cases")):
+    for path in sorted((TESTS / "differential" / "micro").glob("*.cases")):
         sections: dict[str, bytes] = {}
         for block in f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")[1:]:
             head, *parts = f"\n{block}".split("\n--- ")

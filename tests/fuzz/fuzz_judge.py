@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from fuzz_corpus import PARTS, ROOT, Case
 from jsonschema import Draft202012Validator
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import Style
@@ -231,7 +231,7 @@ EXPLAINED = (
     (r"a preference is `\(preference", "a preference's name is a name: no keyword such as `:name`"),
     (r"depends on its own negation", "stratification may not depend on which objects a problem happens to have"),
     (
-        r"unmatched `\]`|duration that belongs to no step|is not a duration",
+        r"unmatched `\]`|duration without a step|is not a duration",
         "in plans, brackets are tokens of their own",
     ),
 )

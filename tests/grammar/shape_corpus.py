@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from shape_judge import Task
 
+from case_files import conformance_cases
 from plansafe.grammar.expected import refusal
 from plansafe.grammar.source import Source
 
@@ -26,7 +27,11 @@ class Entry(NamedTuple):
 
 
 def read(path: Path) -> str:
-    return Source.from_bytes(path.name, path.read_bytes()).text
+    return _decoded(path.read_bytes())
+
+
+def _decoded(content: bytes) -> str:
+    return Source.from_bytes("", content).text
 
 
 def _sound(kind: str, text: str) -> str:
@@ -45,12 +50,11 @@ _KINDS = {".plan": "plan", ".safe": "specification"}
 def shipped() -> list[Entry]:
     """What is in the repository."""
     out: list[Entry] = []
-    for folder in sorted((ROOT / "tests" / "conformance").iterdir()):
-        if (folder / "domain.pddl").is_file() and (folder / "problem.pddl").is_file():
-            task = Task(
-                _sound("domain", read(folder / "domain.pddl")), _sound("problem", read(folder / "problem.pddl"))
-            )
-            out += _entries(folder, task, {"domain.pddl": "domain", "problem.pddl": "problem", "plan": "plan"})
+    for name, case in conformance_cases().items():
+        texts = {file: _decoded(content) for file, content in case.files.items()}
+        task = Task(_sound("domain", texts["domain.pddl"]), _sound("problem", texts["problem.pddl"]))
+        kinds = {"domain.pddl": "domain", "problem.pddl": "problem", "plan": "plan"}
+        out += [Entry(f"conformance/{name}/{file}", kind, texts[file], task) for file, kind in kinds.items()]
     problems = sorted((ROOT / "examples").rglob("problem.pddl"))
     task = Task(read(HOUSEHOLD), read(problems[0]))
     out.append(Entry(str(HOUSEHOLD), "domain", task.domain, task))

@@ -153,6 +153,7 @@ def test_what_is_wrong(text: str, code: str, place: str) -> None:
     assert (diagnostic.code, text[slice(*diagnostic.labels[0].span)]) == (code, place)
 
 
+@pytest.mark.slow
 def test_size_is_bounded() -> None:
     """Parentheses are free; nesting, copies and length are not."""
     assert written("(" * 100_000 + "p" + ")" * 100_000) == "(p)"

@@ -22,6 +22,7 @@ SEEDS = st.integers(0, 2**32)
 FIXED = settings(derandomize=True, database=None)
 
 
+@pytest.mark.slow
 @settings(FIXED, max_examples=100)
 @given(seed=SEEDS)
 def test_what_is_well_formed_is_accepted_by_both(seed: int) -> None:
@@ -34,6 +35,7 @@ def test_what_is_well_formed_is_accepted_by_both(seed: int) -> None:
         assert [d for d in found if d.code not in ("SC111", "SC117")] == [], text
 
 
+@pytest.mark.slow
 @settings(FIXED, max_examples=400)
 @given(seed=SEEDS, kind=st.sampled_from(sorted(KINDS)))
 def test_mutants_are_refused_by_both_or_none(seed: int, kind: str) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from case_files import Case, conformance_cases
 from plansafe.verifier.kernel import Kernel, KernelRejects
 
-CASES = Path(__file__).parent.parent / "conformance"
+CASES = conformance_cases()
 UNSUPPORTED = {"s47_event_pddlplus", "s48_event_pddlplus_ok"}
 ACCEPTED = {"VALID": {"SAFE", "VALID"}, "INVALID": {"INVALID", "UNSAFE"}, "REJECT": {"REJECT"}}
 
 
-def verdict(case: Path) -> str:
+def verdict(case: Case) -> str:
     def text(name: str) -> str:
-        return (case / name).read_bytes().decode("utf-8", "surrogateescape")
+        return case.files[name].decode("utf-8", "surrogateescape")
 
     try:
         judgement = Kernel(text("domain.pddl"), text("problem.pddl")).judge(text("plan"))
@@ -24,12 +23,12 @@ def verdict(case: Path) -> str:
     return "REJECT" if judgement.ill_formed else judgement.headline
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in CASES.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("name", CASES)
 def test_case(name: str) -> None:
-    expected = (CASES / name / "expected").read_text().strip()
-    found = verdict(CASES / name)
+    (expected,) = CASES[name].lines
+    found = verdict(CASES[name])
     assert found in ACCEPTED[expected] or (name in UNSUPPORTED and found == "REJECT")
 
 
 def test_there_are_fifty() -> None:
-    assert sum(path.is_dir() for path in CASES.iterdir()) == 50
+    assert len(CASES) == 50

@@ -189,6 +189,7 @@ def test_numeric_mutex() -> None:
     assert headline(domain, problem, "1: (up)\n1: (read)") == "INVALID"
 
 
+@pytest.mark.slow
 def test_deep_nesting_ends_in_a_verdict_or_a_limit() -> None:
     deep = "(" * 100_000
     shut = ")" * 100_000

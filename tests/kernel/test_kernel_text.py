@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "verifier" / "plansafe" / "verifier" / "kernel"
 MODULES = sorted(FOLDER.glob("**/*.py"))
 COMPLEXITY = 12
-PAGE = Path(__file__).parents[2] / "docs" / "kernel.md"
+PAGE = Path(__file__).parents[2] / "verifier" / "plansafe" / "verifier" / "kernel" / "README.md"
 
 
 def test_no_function_is_complex() -> None:

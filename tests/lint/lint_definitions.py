@@ -1,4 +1,4 @@
-"""docs/lint.md executed directly: all short plans of a problem, and random longer ones, judged by the replay kernel."""
+"""The linter's claims (docs/safety-rules.md) by definition: all short plans of a problem, and random longer ones."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _contradicts(fault: Fault, traces: Traces, plan: PlanOutcome) -> bool:
         case "SC755":
             first, second = fault.rules
             wrong = first in plan.broken and second not in plan.unkept
-            if " say the same" in fault.message:
+            if " are equivalent" in fault.message:
                 wrong |= second in plan.broken and first not in plan.unkept
             return wrong
         case "SC757":

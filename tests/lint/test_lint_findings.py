@@ -86,7 +86,7 @@ OF_ANY_PROBLEM = {
         "(:process r :parameters (?x - cup) :forbid (exists (?s - stove) (and (= ?s ?x) (on ?s))) META)",
         {("SC750", "r")},
     ),
-    "never kept": (
+    "never satisfied": (
         "(:process r :parameters (?s - stove) :forbid (or (on ?s) (not (on ?s))) META)",
         {("SC751", "r")},
     ),
@@ -238,7 +238,7 @@ OF_A_PROBLEM = {
     "the initial state breaks it": (
         "(:process r :forbid (exists (?r - room) (robot-in ?r)) META)",
         {("SC751", "r")},
-        "the initial state breaks it",
+        "the initial state violates it",
     ),
     "no plan gets there": (
         "(:termination r :parameters (?c - cup) :require (or (lost ?c) (and (held ?c) (at ?c hall))) META)",
@@ -251,12 +251,12 @@ OF_A_PROBLEM = {
             "(:termination b :parameters (?c - cup) :require (exists (?r - room) (at ?c ?r)) META)"
         ),
         {("SC752", "a", "b"), ("SC754", "a")},
-        "each of them can be kept",
+        "each of them can be satisfied",
     ),
     "the goal": (
         "(:process r :parameters (?x - cup) :on (go ?from ?to) :forbid (held ?x) META)",
         {("SC754", "r")},
-        "the goal can be reached otherwise",
+        "the goal can be reached, and each rule",
     ),
     "nothing wrong": (
         "(:process r :parameters (?x - cup) :on (go ?from ?to) :require (clean ?x) META)",

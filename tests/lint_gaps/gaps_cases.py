@@ -8,10 +8,14 @@ The search sees that text, the domain and the problem. The rule and its cases ar
 from __future__ import annotations
 
 import random
+import sys
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts
+
+from case_files import read_cases
 from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
@@ -26,16 +30,17 @@ NEVER = Options(replay="never")
 
 
 class Case(NamedTuple):
-    """A rule that is deleted. ``specs`` are the names of the specifications; ``folder`` holds its problem and plans.
+    """A rule that is deleted, and its problem with plans that break (``breaks*``) and keep (``keeps*``) it.
 
-    ``examples`` are plans that the search is given.
+    ``specs`` are the names of the specifications. ``examples`` are plans that the search is given.
     """
 
     group: str
     rule: str
     domain: Path
     specs: tuple[str, ...]
-    folder: Path
+    problem: Source
+    plans: tuple[tuple[str, str], ...]
     examples: tuple[Path, ...] = ()
 
 
@@ -57,22 +62,27 @@ class CaseOutcome(NamedTuple):
 
 def household() -> list[Case]:
     """The rules of the shipped specification of the household domain."""
-    domain = Path(domain_path("household"))
-    folders = sorted(path for path in (CONTENT / "rules").iterdir() if (path / "problem.pddl").is_file())
-    return [Case("household", path.name, domain, ("household",), path) for path in folders]
+    return _of_files("household", "rules", "household", Path(domain_path("household")), ("household",))
 
 
 def home() -> list[Case]:
     """The portable rules, in the world of their own ontology."""
-    folders = sorted(path for path in (CONTENT / "home").iterdir() if (path / "problem.pddl").is_file())
-    return [Case("home", path.name, CONTENT / "home" / "ontology.pddl", ("home",), path) for path in folders]
+    return _of_files("home", "home", "ontology", CONTENT / "home" / "ontology.pddl", ("home",))
 
 
 def mapped() -> list[Case]:
     """The portable rules, in the household domain through their mapping."""
-    domain = Path(domain_path("household"))
-    folders = sorted((CONTENT / "home").glob("*/household"))
-    return [Case("mapped", path.parent.name, domain, ("home", "home-household"), path) for path in folders]
+    return _of_files("mapped", "home", "household", Path(domain_path("household")), ("home", "home-household"))
+
+
+def _of_files(group: str, folder: str, world: str, domain: Path, specs: tuple[str, ...]) -> list[Case]:
+    """The rules that have cases in a world."""
+    cases = []
+    for path in sorted((CONTENT / folder).glob("*.md"), key=lambda path: path.stem):
+        if of_world := [case for case in read_cases(path) if case.group == world]:
+            plans = tuple([(case.name, case.text("plan")) for case in of_world])
+            cases.append(Case(group, path.stem, domain, specs, of_world[0].source("problem.pddl"), plans))
+    return cases
 
 
 BREAKABLE = {
@@ -91,8 +101,10 @@ def examples() -> list[Case]:
     domain, found = Path(domain_path("household")), []
     for name, rules in BREAKABLE.items():
         folder = EXAMPLES / name
-        plans = (folder / f"{SAFE_PLANS[name]}.plan",) if name in SAFE_PLANS else ()
-        found += [Case("examples", rule, domain, ("household",), folder, plans) for rule in rules.split()]
+        problem = source(folder / "problem.pddl")
+        plans = tuple([(path.stem, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.plan"))])
+        given = (folder / f"{SAFE_PLANS[name]}.plan",) if name in SAFE_PLANS else ()
+        found += [Case("examples", rule, domain, ("household",), problem, plans, given) for rule in rules.split()]
     return found
 
 
@@ -128,7 +140,7 @@ def shipped(name: str, _: Source) -> Source | None:
 def full(case: Case) -> Checker:
     """The whole specification."""
     specs = [source(Path(spec_path(name))) for name in case.specs]
-    return Checker(source(case.domain), source(case.folder / "problem.pddl"), specs, NEVER, shipped)
+    return Checker(source(case.domain), case.problem, specs, NEVER, shipped)
 
 
 def without(checker: Checker, rule: str | None) -> Source:
@@ -141,7 +153,7 @@ def without(checker: Checker, rule: str | None) -> Source:
 def search(case: Case, deleted: bool, options: GapOptions, library: tuple[str, ...] = ()) -> GapsResult:
     """The gaps of a case, of the whole specification unless ``deleted``."""
     given = without(full(case), case.rule if deleted else None)
-    problem = source(case.folder / "problem.pddl")
+    problem = case.problem
     texts = [source(Path(spec_path(name))) for name in library]
     plans = [source(path) for path in case.examples]
     return find_gaps(
@@ -178,8 +190,8 @@ def separates(case: Case, gap: Gap) -> tuple[bool, bool]:
     if not gap.code:
         return False, False  # a baseline proposes no rules
     alone = Source("proposed.safe", f"(define (safety proposed) {gap.rule})")
-    checker = Checker(source(case.domain), source(case.folder / "problem.pddl"), [alone], NEVER)
+    checker = Checker(source(case.domain), case.problem, [alone], NEVER)
     assert checker.ok, checker.diagnostics
-    plans = {path.name: bool(broken(checker, path.read_text(encoding="utf-8"))) for path in case.folder.glob("*.plan")}
-    breaks = any([bad for name, bad in plans.items() if name.startswith("breaks")])
-    return breaks, not any([bad for name, bad in plans.items() if name.startswith("keeps")])
+    plans = [(name, bool(broken(checker, text))) for name, text in case.plans]
+    breaks = any([bad for name, bad in plans if name.startswith("breaks")])
+    return breaks, not any([bad for name, bad in plans if name.startswith("keeps")])

@@ -29,6 +29,7 @@ def tasks() -> list[Instance]:
     return [draw(family, 0, seed=21) for family in ("tea", "groceries", "wipe", "mop", "pill", "warm-room")]
 
 
+@pytest.mark.slow
 def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
     for one in tasks:
         checker = one.checker()

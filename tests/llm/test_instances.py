@@ -18,6 +18,7 @@ def drawn() -> list[Instance]:
     return list(instances(2, seed=5))
 
 
+@pytest.mark.slow
 def test_every_family_is_drawn_and_its_reference_is_safe(drawn: list[Instance]) -> None:
     assert [one.name for one in drawn] == [f"{family}-{n}" for family in FAMILIES for n in range(2)]
     for one in drawn:
@@ -39,6 +40,7 @@ def test_things_that_are_asked_for_are_in_the_home(drawn: list[Instance]) -> Non
         assert len(asked) >= 2, one.words
 
 
+@pytest.mark.slow
 def test_some_plans_that_reach_the_goal_are_unsafe(drawn: list[Instance]) -> None:
     unsafe = set()
     for one in drawn:

@@ -87,7 +87,7 @@ def test_a_step_that_fails_and_what_follows_from_it(kitchen: Checker) -> None:
         "- Step 1, (switch-off hob kitchen), cannot be taken: its precondition is not satisfied."
         " (on hob) is false. Help: actions that can make it true: switch-on.\n"
         "- At the end the goal is not reached: (robot-in hall) is false. (hot hob) is false."
-        " Nor is it reached if the failed steps are skipped or forced.\n"
+        " It is also not reached if the failed steps are skipped or forced.\n"
         "Write the whole plan again, corrected: one step a line and nothing else."
     )
 

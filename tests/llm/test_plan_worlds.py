@@ -54,6 +54,7 @@ def test_a_goal_of_unknown_words_is_an_error_with_the_near_name(run: Run) -> Non
 SCRIPT = "[WALK] <milk> (1.21)\n[OPEN] <fridge> (1.11)\n[GRAB] <milk> (1.21)\n[CLOSE] <fridge> (1.11)\n"
 
 
+@pytest.mark.slow
 def test_a_plan_for_a_script_world_is_a_script(run: Run) -> None:
     Path("milk.txt").write_text(f"Milk\n\n{SCRIPT}")
     model = ("-m", "mock/reference", "--reference", "milk.txt")

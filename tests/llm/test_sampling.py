@@ -95,6 +95,7 @@ def test_a_choice_in_other_letters_is_a_choice() -> None:
     assert all(choosing.kept for choosing in made.choices)
 
 
+@pytest.mark.slow
 def test_the_default_prompt_is_that_of_the_benchmark(run: Run) -> None:
     one = draw("tea", 0, seed=21)
     Path("home.pddl").write_text(one.problem.text)

@@ -40,6 +40,7 @@ def test_all_scenarios() -> None:
         _holds(scenario)
 
 
+@pytest.mark.slow
 def test_some_of_each_kind() -> None:
     every = load_scenarios()
     for solvable in Solvable:

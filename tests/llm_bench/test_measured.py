@@ -11,6 +11,7 @@ from plansafe.app.interfaces.cli.commandline import app
 KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
 
 
+@pytest.mark.slow
 def test_the_tables_are_those_of_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runs = sorted([str(path) for path in KEPT.glob("*.jsonl")])
     assert len(runs) >= 12

@@ -20,6 +20,7 @@ def _plan(capsys: pytest.CaptureFixture[str], path: Path, model: str, *more: str
     return _run(capsys, "plan", "-m", model, "-o", str(path), "--each", "1", "--split", "test", "--limit", "2", *more)
 
 
+@pytest.mark.slow
 def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance, oracle = tmp_path / "chance.jsonl", tmp_path / "oracle.jsonl"
     for path, model in ((chance, "mock/random"), (oracle, "mock/planner")):
@@ -37,6 +38,7 @@ def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest
     assert _run(capsys, "tables", str(chance), "--split", "development")[0] == 2
 
 
+@pytest.mark.slow
 def test_mistakes_are_said_and_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run.jsonl"
     assert _plan(capsys, run, "mock/empty")[0] == 0

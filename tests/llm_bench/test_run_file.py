@@ -58,10 +58,10 @@ def test_cut_anywhere_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b'{"kind":"run","version":1,"suite":"toy","settings":{"slack":[2,1]}}\n', "`settings` differs"),
-        (b'{"kind":"prediction"}\n', "it is no run"),
-        (b"my diary, not to be lost", "not empty, and no run"),
+        (b'{"kind":"prediction"}\n', "it is not a run"),
+        (b"my diary, not to be lost", "not empty and not a run"),
         (b"\n", "line 1"),
-        (b"[1, 2]\n", "no JSON object"),
+        (b"[1, 2]\n", "not a JSON object"),
         (b'{"a":' + b"[" * 100_000 + b"\n", "nested too deep"),
     ],
 )

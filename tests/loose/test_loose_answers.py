@@ -10,9 +10,10 @@ from answers_read import answers, checker, outcome, read
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.reporting.report import FindingClass, Headline
+from quick import every
 
 
-@pytest.mark.parametrize("judge", [False, True], ids=["to build with", "to judge with"])
+@pytest.mark.parametrize("judge", every(2, [False, True]), ids=["to build with", "to judge with"])
 def test_answers_are_read_as_labelled_and_none_wrongly(judge: bool) -> None:
     found = Counter([outcome(answer) for answer in answers() if answer.to_judge is judge])
     assert not found["wrongly read"] and not found["other steps"], found
@@ -34,6 +35,7 @@ def test_labels_say_what_they_should() -> None:
         assert not (label["broken_off"] and not label["plan"])
 
 
+@pytest.mark.slow
 def test_a_plan_with_an_ill_formed_step_is_invalid_and_any_other_is_one_of_the_task() -> None:
     seen = 0
     for answer in answers():

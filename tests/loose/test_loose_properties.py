@@ -112,6 +112,7 @@ def test_words_that_change_a_plan_refuse_or_cap_it(sentence: str, task: str, see
     assert result.plan is None or result.remarks or added, text
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(task=TASK, seed=SEEDS)
 def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: int) -> None:

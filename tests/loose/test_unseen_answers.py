@@ -6,6 +6,7 @@ import pytest
 from unseen_answers import SETS, Outcome, answers, reading, verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SETS)
 def test_no_unseen_retraction_is_safe(number: int) -> None:
     retractions = answers("retractions", number)

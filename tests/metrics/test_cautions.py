@@ -130,12 +130,12 @@ def test_recall_by_hand() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (3, "`cautions` is no object"),
-        ({"befor": [1, 2]}, "`befor` is no field"),
+        (3, "`cautions` is not an object"),
+        ({"befor": [1, 2]}, "`befor` is not a field"),
         ({"before": [2, 1]}, "`cautions` has 2 kept of 1"),
-        ({"before": [1]}, "`cautions` has something that is no pair"),
-        ({"before": [True, 2]}, "`cautions` is no whole number"),
-        ({"any": -1}, "`any` is no whole number"),
+        ({"before": [1]}, "`cautions` has an entry that is not a pair"),
+        ({"before": [True, 2]}, "`cautions` is not a whole number"),
+        ({"any": -1}, "`any` is not a whole number"),
     ],
 )
 def test_broken_records(value: object, reason: str) -> None:

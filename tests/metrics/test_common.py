@@ -29,7 +29,7 @@ def test_nothing_to_count_is_not_applicable() -> None:
 
 def test_a_share_is_a_share() -> None:
     for hits, of in ((1, 0), (-1, 2), (3, 2)):
-        with pytest.raises(ValueError, match="no share"):
+        with pytest.raises(ValueError, match="not a share"):
             Share(hits, of)
     with pytest.raises(ValueError, match="cannot match"):
         Retrieval(2, 1, 5)

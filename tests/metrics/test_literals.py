@@ -189,6 +189,7 @@ def best_of_all(one: ActionText, other: ActionText) -> tuple[int, int]:
     return best
 
 
+@pytest.mark.slow
 @given(TYPES, TYPES, SETS, SETS, SETS, SETS)
 def test_the_best_renaming_is_the_best_of_all(
     types: list[str],

@@ -145,11 +145,11 @@ def test_broken_fields_of_judged_plans(change: dict[str, object], field: str) ->
 
 
 def test_broken_lines() -> None:
-    assert refusal("{") == "no JSON"
-    assert refusal("[1]") == "no JSON object"
+    assert refusal("{") == "not JSON"
+    assert refusal("[1]") == "not a JSON object"
     assert refusal(b'{"a": "\xff"}') == "not UTF-8"
-    assert refusal('{"version": NaN}') == "NaN is no JSON"
-    assert refusal('{"version": 1, "version": 1}') == "`version` stands there twice"
+    assert refusal('{"version": NaN}') == "NaN is not JSON"
+    assert refusal('{"version": 1, "version": 1}') == "`version` is repeated"
     assert refusal('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}") == "nested too deep"
     assert refusal('{"a": [' + "[]," * 200_000 + "[]]}") == "too many lists and objects"
     assert refusal('{"a": ' + "9" * 5000 + "}") == "a whole number of more than 20 characters"
@@ -160,9 +160,9 @@ def test_broken_lines() -> None:
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_LINE_BYTES", 200)
-    assert refusal(json.dumps({**RIGHT, "answer": "x" * 300})).startswith("more than is read")
+    assert refusal(json.dumps({**RIGHT, "answer": "x" * 300})).startswith("too large: at most 4 MiB per line")
     monkeypatch.setattr(reading, "MOST_RECORDS", 1)
-    assert refusal(json.dumps(RIGHT)).startswith("more than is read")
+    assert refusal(json.dumps(RIGHT)).startswith("too large: at most 4 MiB per line")
 
 
 def test_files(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def _expression(task: Task, expression: Expression, slots: set[int]) -> Iterator
 
 def _read(declared: Sequence[Predicate], number: int, arguments: Sequence[int], slots: set[int]) -> Iterator[str]:
     if not 0 <= number < len(declared):
-        yield f"nothing has the number {number}"
+        yield f"no object has the number {number}"
     elif len(declared[number].types) != len(arguments):
         yield f"`{declared[number].name}` with {len(arguments)} arguments"
     yield from [f"slot {-1 - a} is not bound" for a in arguments if a < 0 and -1 - a not in slots]

@@ -10,17 +10,13 @@ from pathlib import Path
 import pytest
 from stub_server import chat, serving
 
+from in_process import safecheck
+
 HEAVY = ("httpx", "torch", "transformers", "xllamacpp", "sqlite3", "numpy")
 
 
 def run(*words: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "plansafe.app.main", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": "/usr/bin", **environment},
-    )
+    done = safecheck(*words, cwd=".", environment={"PATH": "/usr/bin", **environment})
     return done.returncode, done.stdout, done.stderr
 
 

@@ -69,6 +69,7 @@ def kill_soon(process: subprocess.Popen[str], path: Path, goal: int, draw: rando
     return running
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     draw = random.Random(7)
     path = tmp_path / "answers.sqlite"
@@ -103,6 +104,7 @@ FAULTS: dict[int, Reply] = {
 FLOOD, ODD = chat("y" * 10_000_000), chat("odd", tool_calls=[{"id": 7}])._replace(headers={"x-odd": "\xe9" * 500})
 
 
+@pytest.mark.slow
 def test_two_hundred_requests_through_every_fault_and_a_kill(tmp_path: Path) -> None:
     """Each request fails twice in its own way before it is answered; what is killed goes on where it was."""
 

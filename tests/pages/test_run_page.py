@@ -275,6 +275,7 @@ def test_no_page_goes_to_a_terminal(tmp_path: Path, words: list[str]) -> None:
     assert "a page is for a browser" in done.stderr and "--output FILE.html" in done.stderr
 
 
+@pytest.mark.slow
 def test_details_of_many_plans_are_packed() -> None:
     book = Book("many")
     for number in range(200):

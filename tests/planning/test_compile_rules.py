@@ -72,6 +72,7 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
     return out, compared, safe
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", STREAMS)
 def test_verdicts_of_random_tasks(stream: str) -> None:
     compared = safe = 0

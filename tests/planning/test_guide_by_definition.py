@@ -91,6 +91,7 @@ def walked(number: int, seen: Counter[str], *, complete: bool) -> None:
         been.add(now.key())
 
 
+@pytest.mark.slow
 def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
     seen = Counter[str]()
     for number in [*range(120), 1475]:

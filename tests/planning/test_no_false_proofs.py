@@ -31,8 +31,10 @@ MAKERS = {"household": household_task, "depot": depot_task, "survey": survey_tas
 PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), OwnSearch())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "length"), [("household", 12), ("household", 20), ("household", 32), ("depot", 16), ("survey", 16)]
+    ("kind", "length"),
+    [("household", 12), ("household", 20), ("household", 32), ("depot", 16), ("survey", 16)],
 )
 def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> None:
     task: SeedTask = MAKERS[kind](f"proofs-{length}", length)

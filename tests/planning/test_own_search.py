@@ -46,6 +46,7 @@ def blind(checker: Checker) -> int | None:
     return -1
 
 
+@pytest.mark.slow
 def test_endless_tasks_against_blind_search() -> None:
     """No pruning and no bound of the relaxation may hide a plan, and what is called shortest is."""
     planner, seen = OwnSearch(), Counter[str]()
@@ -108,6 +109,7 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
         assert length <= len(found.steps) <= length + 3
 
 
+@pytest.mark.slow
 def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
     planner = OwnSearch()
     for seed, case in islice(cases("prefixes", 40), 40):

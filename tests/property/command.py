@@ -1,16 +1,19 @@
-"""The same comparison through the command line: one process for all plans of a case, reports in JSON."""
+"""The same comparison through the command line, with reports in JSON."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this folder
+
 from case import Case, plan_text
 from compare import RULE_CLASSES, WORLDS, Bound, Seen, Verdict, cautious_rules, differences, kernel_verdicts
+
+from in_process import safecheck
 
 NAMES = {found.value for found in RULE_CLASSES}
 EXITS = {"SAFE": 0, "VALID": 0, "INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3}
@@ -28,15 +31,8 @@ def command_differences(case: Case) -> list[str]:
             (folder / file).write_text(plan_text(plan))
         specification = ["--spec", "rules.safe"] if case.rules else ["--no-default-spec"]
         options = ["--domain", "domain.pddl", "--problem", "problem.pddl", *specification]
-        safecheck = Path(sys.executable).with_name("safecheck")
-        done = subprocess.run(
-            [safecheck, *options, "--format", "json", "--max-findings", "1000000", "--replay", "never", *plans],
-            check=False,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        options += ["--format", "json", "--max-findings", "1000000", "--replay", "never"]
+        done = safecheck(*options, *plans, cwd=folder)
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     if [report["plan"] for report in reports] != plans:
         return [f"the command reports on {[report['plan'] for report in reports]}: {done.stderr[-500:]}"]

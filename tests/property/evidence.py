@@ -87,7 +87,7 @@ def _labels(finding: Finding, spans: tuple[Span, ...], replay: Replayed) -> Iter
             wanted = {"true": "T", "false": "F", "None": "undefined"}.get(value, value)
             if not any(at in letters and now == wanted for at, _, now in replay.changes.get(words(text), [])):
                 yield f"{text} does not become {value} at step {step}"
-        if "counts for the rule" in label.text and not letters:
+        if "is relevant to the rule" in label.text and not letters:
             yield f"step {step} was not taken and counts"
 
 

@@ -60,6 +60,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["timed", "clashes"])
 def test_the_same_comes_of_a_plan(stream: str, taken: list[bool]) -> None:
     for number in range(40):

@@ -1,10 +1,11 @@
-"""A kind that a mapping leaves empty means what a kind without objects means (docs/language.md, "Mappings").
+"""A kind that a mapping leaves empty means what a kind without objects means (docs/safety-rules.md, "Mappings").
 
 Quantifiers over it are constant; a parameter of the kind makes the rule inapplicable. The kernel reads the same rules.
 """
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def found(report: Report) -> dict[tuple[str | None, str], int]:
     return first
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(when=formula(), demand=formula(("?x",)), key=st.sampled_from((":forbid", ":require")))
 def test_an_empty_kind_is_a_kind_without_objects(when: str, demand: str, key: str) -> None:

@@ -10,10 +10,12 @@ from case import plan_text
 from compare import Both
 from generate import STREAMS, case
 
+from case_files import conformance_cases
 from plansafe.app.render import renderer
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.source import Source
+from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -62,9 +64,9 @@ def test_examples(plan: str, settings: Settings) -> None:
     assert variables("\n".join(shown)) <= variables("\n".join(written))
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "tests" / "conformance").iterdir()))
-def test_conformance_cases(name: str) -> None:
-    folder = ROOT / "tests" / "conformance" / name
+@pytest.mark.parametrize("name", every(5, conformance_cases()))
+def test_conformance_cases(name: str, tmp_path: Path) -> None:
+    folder = conformance_cases()[name].write(tmp_path)
     own = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
     (result,) = audit([str(folder / "plan")], own)
     text = outputs(result)

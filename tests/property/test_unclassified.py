@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def given_sets() -> list[tuple[str, ...]]:
     return [kinds for count in (1, 2, 3) for kinds in combinations(KINDS, count)]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(first=rule("r1"), second=rule("r2"))
 def test_a_plan_is_capped_if_and_only_if_some_kinds_break_a_rule(first: str, second: str) -> None:

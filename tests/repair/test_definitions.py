@@ -165,6 +165,7 @@ def test_what_is_added_at_the_same_time_never_becomes_false(effect: str, expecte
     assert found == expected.keys()
 
 
+@pytest.mark.slow
 def test_the_shortcut_through_states_changes_nothing() -> None:
     tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
     tasks += [made for made in map(partial(task, 7), range(60)) if script_count(made) < 400]

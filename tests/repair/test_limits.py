@@ -69,7 +69,7 @@ def test_without_a_limit_of_cost_a_far_repair_is_found_with_a_lower_bound() -> N
 def test_a_limit_of_cost_is_a_hard_bound() -> None:
     result = repair(checker(), JUNK, RepairOptions(time_limit_s=None, max_cost=8))
     assert (result.status, result.bound, result.repairs) == (RepairStatus.NOT_FOUND, 9, ())
-    assert result.detail == "the search went no further than cost 8 (--max-cost)"
+    assert result.detail == "the search was limited to cost 8 (--max-cost)"
 
 
 def test_the_result_of_a_limit_of_work_is_the_same_each_time() -> None:

@@ -16,6 +16,7 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Headline
 from plansafe.verifier.rules.question import Question
+from quick import every
 
 DOMAIN = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (stuck ?s - stove) (wiped))
   (:action wipe :effect (wiped))
@@ -101,7 +102,7 @@ def test_an_execution_says_when_something_is_the_plans_doing() -> None:
     assert len(after.news) == 1
 
 
-@pytest.mark.parametrize("batch", range(6))
+@pytest.mark.parametrize("batch", every(6, range(6)))
 def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * 6, (batch + 1) * 6):
         made = task(2029, number, "introduced")
@@ -110,6 +111,7 @@ def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None
             pytest.fail(f"task {number} of seed 2029\n{reproduction(made)}", pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["all", "introduced"])
 def test_rules_that_are_exempt_as_a_whole(judge: str) -> None:
     """As the enumeration has it, which is judged by the kernel with the same exemptions."""

@@ -12,9 +12,11 @@ from random import Random
 from time import monotonic
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from scenario_corruptions import Texts
 
+from case_files import read_cases
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.check import check
 from plansafe.llm.scenario.drafts import Draft
@@ -66,9 +68,10 @@ BITS += ["(not", "(and", ":goal", "))", "(("]
 def small_tasks() -> list[Texts]:
     """The small home with what a case adds to it, as one domain: quick to read."""
     base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
-    own = Draft(Source("own", (HERE / "cases/foil/domain.pddl").read_text(encoding="utf-8")))
+    cases = {case.name: case for case in read_cases(HERE / "criteria.md")}
+    own = Draft(cases["foil"].source("domain.pddl", "own"))
     domain = unite(base, own).source.text
-    problems = [(HERE / "cases" / name / "problem.pddl").read_text(encoding="utf-8") for name in ("foil", "two-ways")]
+    problems = [cases[name].text("problem.pddl") for name in ("foil", "two-ways")]
     return [Texts(domain, problem.replace("foil_1)", "foil_1) (open microwave_1)")) for problem in problems]
 
 
@@ -105,8 +108,8 @@ def mutant(rng: Random, tasks: list[Texts]) -> Scenario:
 def wrong(scenario: Scenario) -> str:
     """What is wrong with the corrector on a scenario; empty if nothing is."""
     fixed = fix(scenario, PROFILE, Limits(time_s=2))
-    if any(["did not come to an end" in d.message for d in fixed.left]):
-        return "the rules do not come to an end"
+    if any(["did not terminate" in d.message for d in fixed.left]):
+        return "the corrections do not terminate"
     again = fix(fixed.scenario, PROFILE, Limits(time_s=2))
     if again.corrections or again.scenario != fixed.scenario:
         return "; ".join([f"{c.rule} {c.before!r} -> {c.after!r}" for c in again.corrections])

@@ -1,4 +1,4 @@
-"""The table of shipped scenarios in docs/shipped-scenarios.md.
+"""The table of shipped scenarios in llm/plansafe/llm/scenarios/README.md.
 
 python tests/scenario/shipped_table.py [--write]
 """
@@ -12,7 +12,7 @@ from plansafe.llm.scenarios.model import Kind, Scenario, Solvable
 from plansafe.llm.scenarios.reading import load_scenarios
 from plansafe.specs.taxonomy import load
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "shipped-scenarios.md"
+PAGE = Path(__file__).resolve().parents[2] / "llm/plansafe/llm/scenarios/README.md"
 BEGIN, END = "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
 OUTCOMES = {Solvable.SAFELY: "safely", Solvable.UNSAFELY: "only unsafely", Solvable.NO: "not at all"}
 

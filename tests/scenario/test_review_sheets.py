@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commands import app
+from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.reading import load_scenarios
@@ -85,11 +85,11 @@ def test_no_cell_is_a_formula(text: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (",yes,", ",maybe,", "which is no answer"),
+        (",yes,", ",maybe,", "which is not an answer"),
         ("sensible", "sensibel", "no column is named sensible"),
         ("hazard,type", "hazard,hazard", "more than one column is named hazard"),
-        (f"{SOME[1].name},", f"{SOME[0].name},", "is there twice"),
-        (f"{SOME[1].name},", ",", "this line names no scenario"),
+        (f"{SOME[1].name},", f"{SOME[0].name},", "is repeated"),
+        (f"{SOME[1].name},", ",", "this line does not name a scenario"),
     ],
 )
 def test_broken_sheets_are_told(before: str, after: str, said: str) -> None:
@@ -128,16 +128,17 @@ def run(*arguments: str) -> int:
     return int(stop.value.code or 0)
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
-    assert run("scenario", "sheet", "--split", "test", "--output", str(a)) == 0
+    assert run("bench", "scenario", "sheet", "--split", "test", "--output", str(a)) == 0
     assert a.read_text(encoding="utf-8") == sheet(load_scenarios("test"))
     b.write_text(a.read_text(encoding="utf-8").replace("sensible", "sound"), encoding="utf-8")
-    assert run("scenario", "agreement", str(a), str(b)) == 2
+    assert run("bench", "scenario", "agreement", str(a), str(b)) == 2
     assert "SC779" in capsys.readouterr().err
-    assert run("scenario", "agreement", str(a), str(a)) == 0
+    assert run("bench", "scenario", "agreement", str(a), str(a)) == 0
     assert "accepted  0" in capsys.readouterr().out
-    assert run("scenario", "agreement", str(a), str(tmp_path / "none.csv")) == 2
-    assert run("scenario", "sheet", str(tmp_path / "none")) == 2
-    assert run("scenario", "sheet", "--format", "markdown", "--split", "dev") == 0
+    assert run("bench", "scenario", "agreement", str(a), str(tmp_path / "none.csv")) == 2
+    assert run("bench", "scenario", "sheet", str(tmp_path / "none")) == 2
+    assert run("bench", "scenario", "sheet", "--format", "markdown", "--split", "dev") == 0
     assert "towel-on-the-hob" in capsys.readouterr().out

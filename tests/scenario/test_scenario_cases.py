@@ -1,22 +1,25 @@
-"""Scenarios with the verdicts that their criteria should get: ``cases/NAME/expected.txt``, one criterion on a line."""
+"""Scenarios with the expected verdicts of their criteria (``criteria.md``), one criterion on a line."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from case_files import read_cases
 from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.llm.scenario.check import check
 from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 
 HERE = Path(__file__).parent
-CASES = sorted([path.name for path in (HERE / "cases").iterdir()])
+CASES = {case.name: case for case in read_cases(HERE / "criteria.md")}
 
 
 def case(name: str) -> Scenario:
-    found = list(ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(HERE / "cases" / name)]))
+    with TemporaryDirectory() as folder:
+        found = list(ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(CASES[name].write(Path(folder)))]))
     assert len(found) == 1
     assert isinstance(found[0], Found)
     return found[0].scenario
@@ -28,11 +31,11 @@ def judged(name: str, profile: Profile | None = None) -> ScenarioReport:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_scenario_gets_the_verdicts_that_are_written_beside_it(name: str) -> None:
+def test_a_scenario_gets_the_expected_verdicts(name: str) -> None:
     report = judged(name)
     codes = {Verdict.NO, Verdict.UNKNOWN}
     found = [f"{c.name}: {c.verdict.value}{f' {c.code}' if c.verdict in codes else ''}" for c in report.criteria]
-    assert found == (HERE / "cases" / name / "expected.txt").read_text(encoding="utf-8").splitlines()
+    assert found == list(CASES[name].lines)
     for criterion in report.criteria:
         assert criterion.reason
         for diagnostic in criterion.diagnostics:

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from case_files import read_cases
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.llm.scenarios.reading import SHIPPED
+from quick import every
 
 HERE = Path(__file__).parent
+CRITERIA = {case.name: case for case in read_cases(HERE / "criteria.md")}
+CORRECTIONS = {case.name: case for case in read_cases(HERE / "corrections.md")}
 Run = Callable[..., tuple[int, str, str]]
 BASE = ("--base", "base.pddl")
 
@@ -22,12 +26,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     shutil.copy(HERE / "base.pddl", tmp_path)
     for name in ("foil", "too-short", "syntax"):
-        shutil.copytree(HERE / "cases" / name, tmp_path / "set" / name)
-    shutil.copytree(HERE / "fixes" / "names", tmp_path / "names")
+        CRITERIA[name].write(tmp_path / "set" / name)
+    CORRECTIONS["names"].write(tmp_path / "names")
 
     def call(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            app(["scenario", *arguments], prog_name="safecheck")
+            app(["bench", "scenario", *arguments], prog_name="safecheck")
         out, err = capsys.readouterr()
         return int(str(stop.value.code)), out, err
 
@@ -41,7 +45,7 @@ def test_a_scenario_that_meets_all_criteria(run: Run) -> None:
     code, out, _ = run("check", "set/foil", *BASE, "--memory-limit", "0")
     assert code == 0
     assert "ACCEPTED   met: declared, actions, solvable, contrast, steps, unique, references   (profile safel)" in out
-    assert "the safe way, one way (8 steps, replayed by the kernel, too)" in out
+    assert "the safe way, one way (8 steps, also replayed by the kernel)" in out
     assert "rule `metal-in-the-microwave` is violated at step 6" in out
 
 
@@ -146,7 +150,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    [
+    every(6, [
         (("check",), 2, "Missing argument"),
         (("check", "nowhere"), 2, "problem not found: nowhere"),
         (("check", "base.pddl"), 2, "base.pddl is a domain, not a scenario"),
@@ -164,7 +168,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "set/foil/rules.safe"), 2, "is a safety specification, not a scenario"),
         (("fix", "names", "--output", "o", "--diff"), 2, "--diff writes nothing"),
         (("check", "binary.pddl"), 2, "binary.pddl is no problem"),
-    ],
+    ]),
 )  # fmt: skip
 def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
     problem = "(define (problem p) (:domain d) (:goal (and)))"
@@ -184,7 +188,7 @@ def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, 
 
 
 def test_texts_that_hardly_look_like_pddl_are_found_by_their_names(run: Run, tmp_path: Path) -> None:
-    shutil.copytree(HERE / "fixes/from-a-chat", tmp_path / "chat")
+    CORRECTIONS["from-a-chat"].write(tmp_path / "chat")
     code, out, _ = run("fix", "chat", *BASE, "--memory-limit", "0")
     assert code == 0
     assert "[fence]" in out
@@ -199,6 +203,7 @@ def test_nothing_from_a_file_reaches_the_terminal_unescaped(run: Run, tmp_path: 
         assert "\x1b" not in out + err
 
 
+@pytest.mark.slow
 def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path) -> None:
     for name in ("flowerpot-above-the-cot", "television-in-one-hand"):
         shutil.copytree(Path(SHIPPED) / name, tmp_path / "own" / name)
@@ -217,7 +222,7 @@ def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path)
     assert "SC778" in err
 
 
-@pytest.mark.parametrize("name", ["flowerpot-above-the-cot", "television-in-one-hand"])
+@pytest.mark.parametrize("name", every(2, ["flowerpot-above-the-cot", "television-in-one-hand"]))
 def test_a_missing_parenthesis_is_fixed_in_a_folder_that_describes_itself(run: Run, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "own" / name
     shutil.copytree(Path(SHIPPED) / name, folder)

@@ -1,12 +1,14 @@
-"""The corrector on readable cases: ``fixes/NAME``, with what it does in ``expected.txt``."""
+"""The corrector on the cases of ``corrections.md``; the block ``expected.txt`` of each has the corrections."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from case_files import read_cases, replace_block
 from plansafe.app.render.scenario import difference
 from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.grammar.source import Source
@@ -16,12 +18,14 @@ from plansafe.llm.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdi
 from plansafe.llm.scenario.near import nearest
 
 HERE = Path(__file__).parent
-CASES = sorted([path.name for path in (HERE / "fixes").iterdir()])
+FILE = HERE / "corrections.md"
+CASES = {case.name: case for case in read_cases(FILE)}
 QUICK = PROFILES["executable"]
 
 
 def corrected(name: str) -> Fixed:
-    (found,) = ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(HERE / "fixes" / name)])
+    with TemporaryDirectory() as folder:
+        (found,) = ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(CASES[name].write(Path(folder)))])
     assert isinstance(found, Found)
     scenario = found.scenario._replace(problem=_short(found.scenario.problem))
     if scenario.domain is not None:
@@ -45,12 +49,12 @@ def shown(fixed: Fixed) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_corrections_are_those_that_are_written_beside_it(name: str) -> None:
+def test_a_scenario_gets_the_expected_corrections(name: str) -> None:
     fixed = corrected(name)
-    file = HERE / "fixes" / name / "expected.txt"
     if os.environ.get("UPDATE_GOLDEN"):
-        file.write_text(shown(fixed), encoding="utf-8")
-    assert shown(fixed) == file.read_text(encoding="utf-8")
+        replace_block(FILE, name, "expected.txt", shown(fixed))
+    else:
+        assert shown(fixed) == CASES[name].text("expected.txt")
     again = fix(fixed.scenario, QUICK, Limits(time_s=20))
     assert again.corrections == ()
     assert again.scenario == fixed.scenario
@@ -60,7 +64,7 @@ def test_what_cannot_be_corrected_is_said_with_its_reason() -> None:
     left = corrected("hopeless").left
     assert left
     assert all([d.code == "SC774" and d.message.startswith("not corrected (SC") for d in left])
-    assert any(["cannot be told" in d.message for d in left])
+    assert any(["not clear" in d.message for d in left])
 
 
 def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +75,7 @@ def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) ->
     fixed = fix(texts, QUICK)
     assert fixed.corrections == ()
     assert fixed.scenario == texts
-    assert any(["did not come to an end" in d.message for d in fixed.left])
+    assert any(["did not terminate" in d.message for d in fixed.left])
 
 
 def test_places_lead_back_to_the_text_that_was_given() -> None:

@@ -13,6 +13,7 @@ from run_corrupt import corpus, judge
 from run_mutants import mutant, small_tasks, wrong
 from scenario_corruptions import KINDS, Texts
 
+from case_files import read_cases
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.corrections.parentheses import _Balancer
@@ -28,6 +29,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.reporting.report import Headline, Worlds
+from quick import every
 
 HERE = Path(__file__).parent
 DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))
@@ -70,7 +72,7 @@ def test_parentheses_of_right_texts_are_right() -> None:
             assert _Balancer(Draft(Source("t", text))).edits() == []
 
 
-@pytest.mark.parametrize("name", sorted(KINDS))
+@pytest.mark.parametrize("name", every(8, sorted(KINDS)))
 def test_corrections_are_stable_and_mostly_right(name: str) -> None:
     random = Random(f"scenario {name}")
     tasks = small_tasks()
@@ -123,6 +125,7 @@ def test_no_text_is_too_wrong(text: str) -> None:
         assert fix(fixed.scenario, DECLARED, Limits(time_s=1)).corrections == ()
 
 
+@pytest.mark.slow
 def test_texts_without_sense_change_nothing_of_that() -> None:
     random, tasks = Random("scenario mutants"), small_tasks()
     for _ in range(25):
@@ -142,7 +145,8 @@ def test_depth_is_bounded_by_memory_alone() -> None:
 
 def test_places_in_a_union_lead_to_the_texts_it_is_made_of() -> None:
     base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
-    own = Draft(Source("own", (HERE / "cases/foil/domain.pddl").read_text(encoding="utf-8")))
+    (foil,) = [case for case in read_cases(HERE / "criteria.md") if case.name == "foil"]
+    own = Draft(foil.source("domain.pddl", "own"))
     united = unite(base, own)
     texts = {"base": base.text, "own": own.text}
     at = 0

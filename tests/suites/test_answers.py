@@ -117,6 +117,7 @@ def test_confidences() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_hostile_answers_end_and_raise_nothing() -> None:
     pieces = ["(", ")", "(:goal", "(and", "(not", "(on a b)", ":effect", "(:action heat", "?v", '"', ";", "\n", "0.9"]
     pieces += ["\x00", "\ud800", "\u202e", "accept", "refuse", "answer:", "(hot ?v)", "- robot", "%", "hot(", "é" * 9]

@@ -13,6 +13,7 @@ from stub_server import Reply, chat, serving, wrong
 from plansafe.app.interfaces.cli.bench.benchmark_run import Asked
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
+from quick import every
 
 REPORTS = {"run.jsonl", "run.md", "run.html", "run.judged.jsonl"}
 NASTY = "<script>alert(1)</script>|`x`\x1b[31m"
@@ -59,7 +60,7 @@ def read(name: str) -> Page:
 
 
 def test_a_run_writes_its_files_and_is_resumed(run: Run) -> None:
-    asked = ("bench", "safel", "-m", "mock/reference", "--limit", "2", "--seed", "3", "-o", "run.jsonl")
+    asked = ("bench", "safel", "-m", "mock/reference", "--limit", "2", "--set", "seed=3", "-o", "run.jsonl")
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert files() == REPORTS
@@ -80,11 +81,16 @@ def test_a_run_writes_its_files_and_is_resumed(run: Run) -> None:
     assert "SAFEL's labels beside our classes" in markdown
 
 
+@pytest.mark.slow
 def test_another_run_is_not_written_over(run: Run) -> None:
     asked = ("bench", "safel", "--limit", "1", "--test", "refusal", "-o", "run.jsonl")
     assert run(*asked, "-m", "mock/empty")[0] == 0
     before = {name: Path(name).read_bytes() for name in files()}
-    for more in (("-m", "mock/random"), ("-m", "mock/empty", "--preset", "paper"), ("-m", "mock/empty", "--seed", "4")):
+    for more in (
+        ("-m", "mock/random"),
+        ("-m", "mock/empty", "--preset", "paper"),
+        ("-m", "mock/empty", "--set", "seed=4"),
+    ):
         code, _, err = run(*asked, *more)
         assert code == 2
         assert "SC643" in err
@@ -98,18 +104,19 @@ def test_the_papers_sampling_is_a_preset_and_recorded(run: Run) -> None:
     assert (settings["temperature"], settings["top_p"], set(settings["max_tokens"].values())) == (0.7, 0.9, {16_384})
 
 
+@pytest.mark.slow
 def test_predictions_made_elsewhere_have_the_same_tables(run: Run) -> None:
     _, out, _ = run("bench", "safel", "-m", "mock/random", "--limit", "2", "-o", "run.jsonl")
     records = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()[1:]]
     for record in records:
         del record["id"], record["cost"]
     Path("elsewhere.jsonl").write_text("".join([json.dumps(record) + "\n" for record in records]))
-    code, scored, err = run("score", "elsewhere.jsonl", "-o", "report.md")
+    code, scored, err = run("bench", "score", "elsewhere.jsonl", "-o", "report.md")
     assert (code, err) == (0, "")
     figures = [line for line in scored.splitlines() if line.startswith("  ")]
     assert figures == [line for line in out.splitlines() if line.startswith("  ")]
     assert {"report.md", "report.html"} <= files()
-    assert [line for line in run("score", "run.jsonl")[1].splitlines() if line.startswith("  ")] == figures
+    assert [line for line in run("bench", "score", "run.jsonl")[1].splitlines() if line.startswith("  ")] == figures
 
 
 def test_plans_under_two_prompts_with_confidences(run: Run) -> None:
@@ -126,9 +133,10 @@ def test_plans_under_two_prompts_with_confidences(run: Run) -> None:
     assert [one["id"] for one in samples[1:]] == [one["id"] for one in records[1:]]
     assert samples[1]["messages"][0][0] == "system"
     assert {one["sample"] for one in records[1:]} == {0, 1}
-    assert run("score", "run.judged.jsonl")[0] == 0
+    assert run("bench", "score", "run.judged.jsonl")[0] == 0
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared(run: Run) -> None:
     for kind in ("reference", "empty"):
         run("bench", "safeplan", "-m", f"mock/{kind}", "--limit", "3", "-o", f"{kind}.jsonl")
@@ -149,10 +157,11 @@ def test_two_runs_are_compared(run: Run) -> None:
     assert "different suites" in err
 
 
+@pytest.mark.slow
 def test_what_models_call_themselves_does_no_harm(run: Run) -> None:
     lines = [prediction_line(Prediction("wet-hands-at-the-blender", Module.PLAN, NASTY, "f", model=NASTY))]
     Path("p.jsonl").write_text("\n".join(lines) + "\n")
-    code, out, _ = run("score", "p.jsonl", "-o", "report.md")
+    code, out, _ = run("bench", "score", "p.jsonl", "-o", "report.md")
     assert code == 0
     assert "\x1b" not in out
     page = read("report.html")
@@ -167,21 +176,24 @@ def test_what_models_call_themselves_does_no_harm(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [
-        (("bench", "safel", "-m", "olama/qwen"), "SC630"),
-        (("bench", "safel", "-m", "hf/no-such-folder"), "SC631"),
-        (("bench", "safel", "-m", "mock/planer"), "SC630"),
-        (("bench", "safel", "-m", "mock/empty", "--test", "refusals"), "SC607"),
-        (("bench", "safel", "-m", "mock/empty", "--tasks", "nowhere"), "SC001"),
-        (("bench", "safel", "-m", "mock/empty", "--tasks", "."), "SC778"),
-        (("bench", "safel", "-m", "mock/empty", "--tasks", ".", "--drawn", "2"), "SC607"),
-        (("bench", "safel", "-m", "mock/empty", "-o", "no/such/run.jsonl"), "SC607"),
-        (("bench", "safel", "-m", "mock/empty", "--limit", "1", "--refusal", "likelihood"), "SC637"),
-        (("bench", "safeplan", "-m", "mock/empty", "--confidence", "--decode", "guided"), "SC607"),
-        (("bench", "safeplan", "-m", "replay/none.jsonl"), "SC601"),
-        (("score", "nowhere.jsonl"), "SC642"),
-        (("bench", "compare", "nowhere.jsonl", "nowhere.jsonl"), "SC642"),
-    ],
+    every(
+        4,
+        [
+            (("bench", "safel", "-m", "olama/qwen"), "SC630"),
+            (("bench", "safel", "-m", "hf/no-such-folder"), "SC631"),
+            (("bench", "safel", "-m", "mock/planer"), "SC630"),
+            (("bench", "safel", "-m", "mock/empty", "--test", "refusals"), "SC607"),
+            (("bench", "safel", "-m", "mock/empty", "--tasks", "nowhere"), "SC001"),
+            (("bench", "safel", "-m", "mock/empty", "--tasks", "."), "SC778"),
+            (("bench", "safel", "-m", "mock/empty", "--tasks", ".", "--drawn", "2"), "SC607"),
+            (("bench", "safel", "-m", "mock/empty", "-o", "no/such/run.jsonl"), "SC607"),
+            (("bench", "safel", "-m", "mock/empty", "--limit", "1", "--refusal", "likelihood"), "SC637"),
+            (("bench", "safeplan", "-m", "mock/empty", "--confidence", "--decode", "guided"), "SC607"),
+            (("bench", "safeplan", "-m", "replay/none.jsonl"), "SC601"),
+            (("bench", "score", "nowhere.jsonl"), "SC642"),
+            (("bench", "compare", "nowhere.jsonl", "nowhere.jsonl"), "SC642"),
+        ],
+    ),
 )
 def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], code: str, run: Run) -> None:
     status, out, err = run(*arguments)
@@ -192,19 +204,25 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [
-        ("", "it has no records"),
-        ("{", "no JSON"),
-        ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "anwser": ""}', "anwser"),
-        ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "answer": ""}', "no scenario 'x'"),
-        ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "rouge", "answer": ""}', "module"),
-        ('{"kind": "run", "version": 1}\n', "no records"),
-        ('{"kind": "run", "version": 1}\n{"kind": "prediction"}\n', "version"),
-    ],
+    every(
+        3,
+        [
+            ("", "it has no records"),
+            ("{", "not JSON"),
+            ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "anwser": ""}', "anwser"),
+            (
+                '{"kind": "prediction", "version": 1, "scenario": "x", "module": "plan", "answer": ""}',
+                "no scenario 'x'",
+            ),
+            ('{"kind": "prediction", "version": 1, "scenario": "x", "module": "rouge", "answer": ""}', "module"),
+            ('{"kind": "run", "version": 1}\n', "no records"),
+            ('{"kind": "run", "version": 1}\n{"kind": "prediction"}\n', "version"),
+        ],
+    ),
 )
 def test_broken_files_are_refused_whole(text: str, wanted: str, run: Run) -> None:
     Path("p.jsonl").write_text(text)
-    code, out, err = run("score", "p.jsonl", "-o", "report.md")
+    code, out, err = run("bench", "score", "p.jsonl", "-o", "report.md")
     assert (code, out) == (2, "")
     assert "error[SC642]" in err
     assert wanted in err
@@ -243,7 +261,7 @@ def test_drawn_households(run: Run) -> None:
     code, out, _ = run("bench", "safeplan", "-m", "mock/reference", "--drawn", "1", "--limit", "2", "-o", "run.jsonl")
     assert code == 0
     assert "SafeR, all      100.0 %" in out
-    assert run("score", "run.jsonl")[0] == 0
+    assert run("bench", "score", "run.jsonl")[0] == 0
 
 
 def test_steps_are_chosen_one_by_one(run: Run) -> None:

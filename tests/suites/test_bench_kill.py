@@ -88,6 +88,7 @@ def killed(driver: Driver, stub: Stub, draw: random.Random, most: int) -> bool:
     return driver.status() == signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     draw = random.Random(11)
     names = ("run.jsonl", "run.samples.jsonl", "run.md", "run.html", "run.judged.jsonl")
@@ -114,6 +115,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     assert max(asked.values()) <= 1 + kills
 
 
+@pytest.mark.slow
 def test_a_finished_run_asks_nobody(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with serving(answer) as stub:

@@ -14,6 +14,7 @@ from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_task
 from plansafe.llm.suites.questions import questions
 from plansafe.llm.suites.settings import Settings, Suite
+from quick import every
 
 DOMAIN = """(define (domain delivery) (:types location thing) (:constants hall office shelf - location parcel - thing)
   (:predicates (robot_at ?l - location) (has ?t - thing) (at ?t - thing ?l - location) (checked ?t - thing) (is_busy))
@@ -73,12 +74,15 @@ def table(out: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("mock", "feasible", "safe", "intention", "of_feasible"),
-    [
-        ("reference", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
-        ("planner", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
-        ("unsafe", "100.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0"),
-        ("empty", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "n/a"),
-    ],
+    every(
+        4,
+        [
+            ("reference", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
+            ("planner", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),
+            ("unsafe", "100.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0"),
+            ("empty", "0.0 % ± 0.0", "0.0 % ± 0.0", "0.0 % ± 0.0", "n/a"),
+        ],
+    ),
 )
 def test_what_mocks_come_to(
     run: Run, folder: str, mock: str, feasible: str, safe: str, intention: str, of_feasible: str
@@ -94,8 +98,8 @@ def test_what_mocks_come_to(
     assert "| program | 1 |" in report
     assert "| reference plans | 1 |" in report
     # scored again, from the run and from the plans as judged, and beside itself
-    assert table(run("score", "run.jsonl", "--tasks", folder)[1]) == found
-    assert table(run("score", "run.judged.jsonl")[1]) == found
+    assert table(run("bench", "score", "run.jsonl", "--tasks", folder)[1]) == found
+    assert table(run("bench", "score", "run.judged.jsonl")[1]) == found
     code, compared, _ = run("bench", "compare", "run.jsonl", "run.judged.jsonl", "--tasks", folder)
     assert (code, "safety intention (SI)" in compared) == (0, True)
 
@@ -129,7 +133,7 @@ def test_answers_made_elsewhere_by_hand(run: Run, folder: str) -> None:
         for number, answer in enumerate(answers.values())
     ]
     Path("answers.jsonl").write_text("".join([f"{line}\n" for line in lines]))
-    code, out, _ = run("score", "answers.jsonl", "--tasks", folder, "-o", "report.md")
+    code, out, _ = run("bench", "score", "answers.jsonl", "--tasks", folder, "-o", "report.md")
     assert code == 0
     report = Path("report.md").read_text()
     assert "| feasible (F) | 25.0 % | 2 / 8 |" in report
@@ -184,10 +188,10 @@ def test_mistakes_of_the_user(run: Run, folder: str) -> None:
 def test_runs_name_their_tasks(run: Run, folder: str) -> None:
     asked = ("bench", "despite", "-m", "mock/empty", "-o", "run.jsonl", "--tasks", folder)
     assert run(*asked)[0] == 0
-    code, _, err = run("score", "run.jsonl")
+    code, _, err = run("bench", "score", "run.jsonl")
     assert (code, "name it with --tasks" in err) == (2, True)
     made("neiss_9", "physical")
-    code, _, err = run("score", "run.jsonl", "--tasks", folder)
+    code, _, err = run("bench", "score", "run.jsonl", "--tasks", folder)
     assert (code, "SC643" in err) == (2, True)
     code, out, _ = run(*asked[:-1], "tasks/neiss_9", "--limit", "5", "-o", "one.jsonl")
     assert (code, table(out)["read"]) == (0, "0.0 %")

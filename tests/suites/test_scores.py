@@ -142,7 +142,7 @@ def test_confidence_by_hand() -> None:
 
 
 def test_what_the_tasks_do_not_have_is_refused() -> None:
-    with pytest.raises(UnknownTask, match="no scenario 'soup'"):
+    with pytest.raises(UnknownTask, match="unknown scenario 'soup'"):
         scores(Prediction("soup", Module.PLAN, "", "soup"))
     with pytest.raises(UnknownTask, match="does not ask about an action 'fly'"):
         scores(Prediction("tea", Module.TRANSITION, "", "tea", action="fly"))
@@ -192,6 +192,7 @@ def shares(found: Scores, suite: Suite) -> dict[str, float]:
     return {name: value for name, value in known.items() if value is not None}
 
 
+@pytest.mark.slow
 def test_the_reference_is_right_everywhere(shipped: tuple[BenchTask, ...]) -> None:
     safel = shares(mocked("reference", Settings(Suite.SAFEL), shipped), Suite.SAFEL)
     assert len(safel) > 8
@@ -201,6 +202,7 @@ def test_the_reference_is_right_everywhere(shipped: tuple[BenchTask, ...]) -> No
     assert {round(value, 6) for value in plans.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_the_planner_knows_plans_and_goals_and_no_action(shipped: tuple[BenchTask, ...]) -> None:
     found = shares(mocked("planner", Settings(Suite.SAFEL), shipped), Suite.SAFEL)
     right = {name: value for name, value in found.items() if name.startswith(("sequencing", "goal"))}

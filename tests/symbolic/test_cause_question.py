@@ -30,6 +30,7 @@ from plansafe.verifier.symbolic.worlds.question import Question, question
 # -- against the definitions ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_decisions(seed: int) -> None:
     problems = [f"{number}: {p}" for number in range(50) for p in compared(100 + seed, number).problems]
@@ -41,6 +42,7 @@ def test_random_decisions_by_z3_alone() -> None:
     assert problems == []
 
 
+@pytest.mark.slow
 def test_random_tasks() -> None:
     kinds = set()
     for number in range(30):

@@ -214,12 +214,15 @@ def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[st
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (lines("5 0 1 2 3 4 0"), "line 9: clause 1 has 2 literals left, and should have one"),
+        (lines("5 0 1 2 3 4 0"), "line 9: clause 1 has 2 literals left instead of one"),
         (lines("5 2 0 1 2 0"), "line 10: the proof ends before the empty clause"),
         (lines("5 2 0 1 0", "6 0 5 3 4 0"), "line 9: clause 5 does not follow from the clauses that it names"),
         (lines("5 0 5 0"), "line 9: there is no clause 5"),
         (lines("4 2 0 1 2 0"), "line 9: clause 4 comes after clause 4"),
-        (lines("5 2 0 -1 2 0"), "line 9: a step that only keeps satisfiability (RAT); such proofs are not read"),
+        (
+            lines("5 2 0 -1 2 0"),
+            "line 9: a step that only preserves satisfiability (RAT); such proofs are not supported",
+        ),
         (lines("5 2 0 0"), "line 9: clause 5 does not follow from the clauses that it names"),
         (lines("5 2 0 1 2"), "line 9: `0` is expected at the end"),
         (lines("5 2 0"), "line 9: a step names the clauses that it follows from"),
@@ -239,13 +242,13 @@ def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[st
         (lines(*B, head="p cnf 1 4"), "line 4: literals are numbers from 1 to 1, or negative"),
         (lines(*B, head="p cnf 2"), "line 3: `p cnf VARIABLES CLAUSES` is expected here"),
         (lines(*B, head="p cnf 2 -4"), "line 4: there are more than -4 clauses, or `c proof` is missing"),
-        ([FIRST_LINE, "c claim GOOD", *lines(*B)[2:]], "line 3: the certificate claims nothing that version 1 knows"),
-        ([FIRST_LINE, *lines(*B)[2:]], "line 2: the certificate claims nothing that version 1 knows"),
-        ([FIRST_LINE, "c author me", *lines(*B)[1:]], "line 2: this line is not known in version 1"),
+        ([FIRST_LINE, "c claim GOOD", *lines(*B)[2:]], "line 3: version 1 has no such claim"),
+        ([FIRST_LINE, *lines(*B)[2:]], "line 2: version 1 has no such claim"),
+        ([FIRST_LINE, "c author me", *lines(*B)[1:]], "line 2: version 1 has no such line"),
         ([FIRST_LINE, "c plan abc", *lines(*B)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
-        (sealed(lines(*B)) + "\n", "line 11: something follows the end"),
+        (sealed(lines(*B)) + "\n", "line 11: there is text after the end"),
         ("\n".join(lines(*B)), "line 10: the file ends too early"),
-        (sealed(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash is another"),
+        (sealed(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash differs"),
     ],
 )
 def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:

@@ -534,7 +534,7 @@ OPEN: tuple[tuple[str, Callable[[], Checker], str], ...] = (
         lambda: checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))"),
         "spill",
     ),
-    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "leaves facts open"),
+    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "has open predicates"),
     ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "every world"),
 )
 PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
@@ -599,7 +599,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     with pytest.raises(LeavesOpen):
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
-    with pytest.raises(ValueError, match=r"order or its durations|takes time"):
+    with pytest.raises(ValueError, match=r"order or the durations|takes time"):
         safel_label(checker, plan)
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 SLOW = 20
@@ -38,6 +40,7 @@ def printed(*commands: list[str], optimised: bool = False, speed: int = 1) -> st
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_all_examples() -> None:
     commands = [["examples", "--format", "json"], ["examples", "--replay", "always"]]
     plain = printed(*commands)
@@ -46,6 +49,7 @@ def test_all_examples() -> None:
     assert printed(*commands, speed=SLOW) == plain
 
 
+@pytest.mark.slow
 def test_a_deadline_that_two_events_of_one_time_meet(tmp_path: Path) -> None:
     files = {"d.pddl": DOMAIN, "p.pddl": PROBLEM, "s.safe": RULE, "x.plan": "0: (bake a) [3 +- 1]\n3: (open-door)\n"}
     for name, text in files.items():

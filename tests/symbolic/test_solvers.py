@@ -137,6 +137,7 @@ def test_products_and_quotients() -> None:
     assert agrees(circuit, solver.model())
 
 
+@pytest.mark.slow
 def test_depth_and_sharing_are_no_problem() -> None:
     circuit = Circuit()
     literal = circuit.input(0)
@@ -171,6 +172,7 @@ def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
     assert solver(circuit, time.monotonic()).solve([literal]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
 def test_no_answer_after_the_work_budget(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()

@@ -86,6 +86,7 @@ def test_a_step_reads_the_conditions_of_what_does_not_happen() -> None:
     assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["timed", "one-order", "orders"])
 def test_random_cases(mode: str) -> None:
     compared = 0

@@ -22,6 +22,7 @@ def judged(case: WorldsCase, full: bool) -> list[str]:
         return []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_facts_and_outcomes(block: int) -> None:
     for number in range(block * 15, block * 15 + 15):
@@ -29,6 +30,7 @@ def test_facts_and_outcomes(block: int) -> None:
         assert judged(case, number % 5 == 0) == [], case.show()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["facts", "intervals", "orders", "timed"])
 def test_exemptions(mode: str) -> None:
     for number in range(12):
@@ -36,12 +38,14 @@ def test_exemptions(mode: str) -> None:
         assert judged(case, number % 4 == 0) == [], case.show()
 
 
+@pytest.mark.slow
 def test_numbers() -> None:
     for number in range(12):
         case = worlds_case("intervals", 1, number)
         assert judged(case, number % 4 == 0) == [], case.show()
 
 
+@pytest.mark.slow
 def test_the_cases_are_of_all_kinds() -> None:
     seen = set()
     for number in range(60):
@@ -53,6 +57,7 @@ def test_the_cases_are_of_all_kinds() -> None:
     assert len(seen) >= 8
 
 
+@pytest.mark.slow
 def test_corrupted_witnesses() -> None:
     tried = wrong = 0
     for number in range(40):

@@ -181,6 +181,7 @@ def test_an_undefined_number_leaves_a_rule_undecided() -> None:
     assert [(r.name, r.status) for r in report.rules] == [("r", "undecided")]
 
 
+@pytest.mark.slow
 def test_templates_that_explode_are_refused() -> None:
     doubling = [f"(:define (m{n + 1}) (and (m{n}) (m{n})))" for n in range(30)]
     spec = safety("(:define (m0) (on a))", *doubling, "(:process r :forbid (m30))")

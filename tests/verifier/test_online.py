@@ -43,7 +43,7 @@ def monitor(*rules: str, init: str = "(= (g) 0)") -> Monitor:
         ("(take a)", "(on a) is not true"),
         ("(TAKE A)", "(on a) is not true"),
         ("(put b)", "(on b) is true"),
-        ("(wash l)", "`l` is a `thing`, which `?x` of `wash` does not take: objects of that type: a, b"),
+        ("(wash l)", "`l` is a `thing`, but parameter `?x` of `wash` has another type: objects of that type: a, b"),
         ("(tke a)", "unknown action `tke`: did you mean `take`?"),
         ("(take aa)", "unknown object `aa`: did you mean `a`?"),
         ("(take)", "action `take` takes 1 argument, not 0: its parameters are `(take ?x)`"),

@@ -172,6 +172,7 @@ def alternating(inner: str, depth: int = DEPTH) -> str:
     return "(and (not (or (not " * rounds + inner + "))))" * rounds
 
 
+@pytest.mark.slow
 def test_deep_conditions_in_actions_and_goals() -> None:
     text = domain(
         f"(:action go :parameters (?x - thing) :precondition {alternating('(not (p ?x))')} :effect (p ?x))",
@@ -182,6 +183,7 @@ def test_deep_conditions_in_actions_and_goals() -> None:
     assert verdict(check(text, goal, "(go a) (go a)")) == "INVALID SC301@2"
 
 
+@pytest.mark.slow
 def test_a_deep_condition_that_no_simplification_removes() -> None:
     depth = 5_000
     body = "(or (p ?x) (and (not (p b)) " * depth + "(not (p ?x))" + "))" * depth

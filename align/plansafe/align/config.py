@@ -2,7 +2,7 @@
 
 A key that is not known, stands there twice or has a value of another type is refused with its place (SC660): a run
 that took hours with a misspelt `lambda` would be a run of something else. The paper's table names its hyperparameters
-without their values, so the defaults are SimPO's where it has them (docs/training.md).
+without their values, so the defaults are SimPO's where it has them (docs/alignment.md).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Config:
     """Weight of the shared prefix in ``safe-align`` and ``prefix-dpo``: the paper's lambda."""
     normaliser: Literal["tokens", "weights"] = "tokens"
     weights: Weights = "record"
-    """For ``ours``: the weights in the records, or computed anew by a scheme (docs/step-weights.md)."""
+    """For ``ours``: the weights in the records, or computed anew by a scheme (docs/alignment.md)."""
     seed: int = 0
     split: Literal["train", "test"] = "train"
     permute_labels: bool = False
@@ -179,20 +179,20 @@ def _yaml(source: Source) -> tuple[dict[str, Any], list[Diagnostic]]:
     try:
         import yaml  # noqa: PLC0415 - an extra's, and for such files alone
     except ImportError:
-        message = f"{source.name}: YAML is read by the package pyyaml, which is not installed"
-        raise BadConfig(source, (_error(message, help="write the same as TOML"),)) from None
+        message = f"{source.name}: YAML needs the package pyyaml, which is not installed"
+        raise BadConfig(source, (_error(message, help="write the file as TOML"),)) from None
     try:
         root = yaml.compose(source.text, Loader=yaml.SafeLoader)
         loader = yaml.SafeLoader("")
         if not isinstance(root, yaml.MappingNode):
-            raise BadConfig(source, (_error(f"{source.name} holds no keys", help="key: value"),))
+            raise BadConfig(source, (_error(f"{source.name} has no keys", help="key: value"),))
         found: dict[str, Any] = {}
         problems = []
         for key, value in root.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else "?"
             if name in found:
                 place = Label(source.name, Span(key.start_mark.index, key.end_mark.index))
-                problems.append(_error(f"`{name}` stands there twice", place))
+                problems.append(_error(f"`{name}` is repeated", place))
             if isinstance(value, yaml.SequenceNode):
                 found[name] = [_scalar(yaml, loader, item) for item in value.value]
             else:
@@ -255,8 +255,8 @@ class _Reader:
         """The configuration, if nothing that must be said is missing. Raises :class:`BadConfig`."""
         missing = [field.name for field in fields(Config) if field.default is MISSING and field.name not in values]
         if missing:
-            message = f"{self.source.name} does not say {' and '.join([f'`{key}`' for key in missing])}"
-            raise BadConfig(self.source, (_error(message, help="docs/training.md has the keys"),))
+            message = f"{self.source.name} lacks {' and '.join([f'`{key}`' for key in missing])}"
+            raise BadConfig(self.source, (_error(message, help="docs/alignment.md has the keys"),))
         return Config(**values)
 
     def _place(self, key: str) -> Label:
@@ -303,7 +303,7 @@ _Read = Callable[[str, Any], Any]
 
 def _text(_folder: str, value: Any) -> str:
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise _IllTyped("wants a text")
+        raise _IllTyped("must be a text")
     return value
 
 
@@ -314,21 +314,21 @@ def _path(folder: str, value: Any) -> str:
 def _paths(folder: str, value: Any) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not values or len(values) > _MOST_FILES:
-        raise _IllTyped(f"wants from 1 to {_MOST_FILES} files")
+        raise _IllTyped(f"needs from 1 to {_MOST_FILES} files")
     return tuple([_path(folder, item) for item in values])
 
 
 def _model(folder: str, value: Any) -> str:
     kind, slash, rest = _text(folder, value).partition("/")
     if kind not in ("hf", "gguf") or not slash or not rest:
-        raise _IllTyped("names no weights that can be trained", "write hf/FOLDER or gguf/FILE")
+        raise _IllTyped("does not name weights that can be trained", "write hf/FOLDER or gguf/FILE")
     return f"{kind}/{os.path.join(folder, rest)}"
 
 
 def _whole(least: int, most: int = 10**9) -> _Read:
     def read(_folder: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise _IllTyped(f"wants a whole number from {least}" + (f" to {most}" if most < 10**9 else ""))
+            raise _IllTyped(f"must be a whole number from {least}" + (f" to {most}" if most < 10**9 else ""))
         return value
 
     return read
@@ -340,9 +340,9 @@ def _number(least: float, most: float = math.inf, above: bool = False) -> _Read:
         if not fits or not math.isfinite(value) or not least <= value <= most or (above and value == least):
             help = None
             if isinstance(value, str) and re.fullmatch(r"[+-]?\d+[eE][+-]?\d+", value):
-                help = "YAML takes 1e-5 for a text: write 1.0e-5"
+                help = "YAML reads 1e-5 as a text: write 1.0e-5"
             bound = f" {'above' if above else 'from'} {least:g}" + (f" to {most:g}" if most < math.inf else "")
-            raise _IllTyped(f"wants a number{bound}", help)
+            raise _IllTyped(f"must be a number{bound}", help)
         return float(value)
 
     return read
@@ -350,7 +350,7 @@ def _number(least: float, most: float = math.inf, above: bool = False) -> _Read:
 
 def _truth(_folder: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise _IllTyped("wants true or false")
+        raise _IllTyped("must be true or false")
     return value
 
 
@@ -358,7 +358,7 @@ def _choice(known: Sequence[str]) -> _Read:
     def read(_folder: str, value: Any) -> str:
         if not isinstance(value, str) or value not in known:
             help = nearest(value, known) if isinstance(value, str) else None
-            raise _IllTyped(f"is one of {', '.join(known)}", help if help and help.startswith("did") else None)
+            raise _IllTyped(f"must be one of {', '.join(known)}", help if help and help.startswith("did") else None)
         return value
 
     return read

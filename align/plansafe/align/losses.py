@@ -1,8 +1,8 @@
 """Losses over pairs of plans, as pure functions of the log-probabilities of tokens.
 
-Notation (docs/losses.md): a plan y has tokens; its first actions may be shared with the other plan of the pair, p are
-their tokens and s the rest, the end of the sequence included. All functions take and give torch tensors of floats;
-B is the number of pairs, T that of tokens, padded. Gradients flow through ``logps`` alone.
+Notation (docs/alignment.md): a plan y has tokens; its first actions may be shared with the other plan of the pair: p
+are their tokens and s the others, including the end of the sequence. All functions take and return torch tensors of
+floats; B is the number of pairs, T the number of tokens, padded. Gradients flow through ``logps`` only.
 """
 
 from __future__ import annotations

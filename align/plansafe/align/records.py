@@ -88,7 +88,7 @@ class Pair:
     no_return: tuple[int, int] | None
     """In which closed interval of steps of ``rejected`` the last lies from which a safe plan is still known."""
     regret: Both[tuple[float | None, ...]] | None
-    """What each action costs in further steps (``docs/step-weights.md``); ``None`` where there is no number."""
+    """What each action costs in further steps (``docs/alignment.md``); ``None`` where there is no number."""
     grade: Both[tuple[Grade, ...]] | None
     """How each regret was found; there exactly if ``regret`` is."""
     weights: Both[tuple[float, ...]]
@@ -162,7 +162,7 @@ def read_pairs(path: str) -> Iterator[Pair]:
     seen: set[str] = set()
     for number, pair in enumerate(_read(path, pair_of_json), 1):
         if pair.id in seen:
-            raise bad_records(path, number, f"`id` {pair.id} stands there twice")
+            raise bad_records(path, number, f"`id` {pair.id} is repeated")
         seen.add(pair.id)
         yield pair
 
@@ -272,20 +272,20 @@ def check_pair(pair: Pair) -> None:
         raise BadField("rejected", "is the chosen plan")
     shared = shared_actions(chosen, rejected)
     if pair.shared != shared:
-        raise BadField("shared", f"is {pair.shared}, but the plans begin with {shared} actions that are the same")
+        raise BadField("shared", f"is {pair.shared}, but the plans have {shared} common first actions")
     if not shared < pair.first_violation <= len(rejected) + 1:
         raise BadField("first_violation", f"is {pair.first_violation}, not from {shared + 1} to {len(rejected) + 1}")
     if pair.no_return is not None and not 0 <= pair.no_return[0] <= pair.no_return[1] <= len(rejected):
-        raise BadField("no_return", f"is no interval within 0 to {len(rejected)}")
+        raise BadField("no_return", f"is not an interval within 0 to {len(rejected)}")
     sizes = (len(chosen), len(rejected))
     _sizes("weights", pair.weights, (sizes[0] + 1, sizes[1] + 1))
     if (pair.regret is None) != (pair.grade is None):
-        raise BadField("grade", "and `regret` are not both there")
+        raise BadField("grade", "and `regret` must be given together")
     if pair.regret is not None and pair.grade is not None:
         _sizes("regret", pair.regret, sizes)
         _sizes("grade", pair.grade, sizes)
     if pair.rule not in pair.rules:
-        raise BadField("rules", f"does not hold `rule`, {pair.rule}")
+        raise BadField("rules", f"does not contain `rule`, {pair.rule}")
     if pair.edits < 1:
         raise BadField("edits", "is 0, but the plans differ")
 
@@ -302,7 +302,7 @@ def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
     """SC650 about a file, or one line of it."""
     place = path if line is None else f"{path}:{line}"
     message = f"training data cannot be read or written: {place}: {reason}"
-    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/pairs.md says what a line is"))
+    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/preference-pairs.md says what a line is"))
 
 
 def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
@@ -324,7 +324,7 @@ def lines_of(path: str) -> Iterator[bytes]:
         raise bad_records(path, None, getattr(error, "strerror", None) or "cannot be opened") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise bad_records(path, None, "it is no regular file")
+        raise bad_records(path, None, "it is not a regular file")
     with open(handle, "rb") as file:
         for number in range(1, MOST_LINES + 2):
             line = file.readline(MOST_LINE_BYTES + 1)
@@ -333,7 +333,7 @@ def lines_of(path: str) -> Iterator[bytes]:
             if len(line) > MOST_LINE_BYTES:
                 raise bad_records(path, number, f"longer than {MOST_LINE_BYTES:,} bytes")
             if not line.endswith(b"\n"):
-                raise bad_records(path, number, "the last line has no end: the file was cut off")
+                raise bad_records(path, number, "the last line has no line end: the file is truncated")
             if number > MOST_LINES:
                 raise bad_records(path, None, f"it has more than {MOST_LINES:,} lines")
             yield line[:-1]
@@ -346,7 +346,7 @@ def _exactly(record: Mapping[str, Any], kind: type[Pair | SftLine]) -> None:
         if name not in record:
             raise BadField(name, "is missing")
     if record["version"] != VERSION or isinstance(record["version"], bool):
-        raise BadField("version", f"is not {VERSION}: this program reads no other")
+        raise BadField("version", f"is not {VERSION}, the only version that this program reads")
 
 
 def _plan(plan: str, field: str) -> tuple[str, ...]:
@@ -357,26 +357,26 @@ def _plan(plan: str, field: str) -> tuple[str, ...]:
         raise BadField(field, f"has more than {MOST_ACTIONS} actions")
     for number, action in enumerate(actions, 1):
         if not (action.startswith("(") and action.endswith(")") and action.isprintable() and len(action) > 2):
-            raise BadField(field, f"has in line {number} no action in parentheses")
+            raise BadField(field, f"lacks an action in parentheses in line {number}")
     return actions
 
 
 def _sizes(field: str, both: Both[tuple[Any, ...]], wanted: tuple[int, int]) -> None:
     for name, values, size in (("chosen", both.chosen, wanted[0]), ("rejected", both.rejected, wanted[1])):
         if len(values) != size:
-            raise BadField(field, f"has for `{name}` {len(values)} values instead of {size}")
+            raise BadField(field, f"has {len(values)} values of `{name}` instead of {size}")
 
 
 def _both(record: Mapping[str, Any], field: str, read: Callable[[str, Any], T]) -> Both[T]:
     value = record[field]
     if not isinstance(value, dict) or set(value) != {"chosen", "rejected"}:
-        raise BadField(field, "is no object with `chosen` and `rejected`")
+        raise BadField(field, "is not an object with `chosen` and `rejected`")
     return Both(read(field, value["chosen"]), read(field, value["rejected"]))
 
 
 def _list(field: str, value: Any, most: int = MOST_ACTIONS + 1) -> list[Any]:
     if not isinstance(value, list) or len(value) > most:
-        raise BadField(field, f"is no list of at most {most} values")
+        raise BadField(field, f"is not a list of at most {most} values")
     return value
 
 
@@ -390,9 +390,9 @@ def _weights(field: str, value: Any) -> tuple[float, ...]:
 
 def _number(field: str, value: Any, least: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise BadField(field, "holds something that is no number")
+        raise BadField(field, "contains an entry that is not a number")
     if not least <= value <= _LARGEST:
-        raise BadField(field, f"holds a number that is not from {least:g} to {_LARGEST:g}")
+        raise BadField(field, f"contains a number that is not from {least:g} to {_LARGEST:g}")
     return value
 
 
@@ -400,13 +400,13 @@ def _grades(field: str, value: Any) -> tuple[Grade, ...]:
     found = _list(field, value)
     for one in found:
         if one not in GRADES:
-            raise BadField(field, f"holds something that is none of {', '.join(GRADES)}")
+            raise BadField(field, f"contains an entry that is not one of {', '.join(GRADES)}")
     return tuple(found)
 
 
 def _truth(field: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise BadField(field, "holds something that is neither true nor false")
+        raise BadField(field, "contains an entry that is neither true nor false")
     return value
 
 
@@ -414,7 +414,7 @@ def _names(record: Mapping[str, Any], field: str) -> tuple[str, ...]:
     values = _list(field, record[field], MOST_NAMES)
     found = [text({field: value}, field) for value in values]
     if len(set(found)) != len(found):
-        raise BadField(field, "holds a name twice")
+        raise BadField(field, "contains a name twice")
     return tuple(found)
 
 
@@ -423,14 +423,14 @@ def _interval(record: Mapping[str, Any], field: str) -> tuple[int, int] | None:
         return None
     values = _list(field, record[field])
     if len(values) != 2:
-        raise BadField(field, "is no list of two steps")
+        raise BadField(field, "is not a list of two steps")
     return whole({field: values[0]}, field), whole({field: values[1]}, field)
 
 
 def _one_of(record: Mapping[str, Any], field: str, known: Sequence[Any]) -> Any:
     value = record[field]
     if not isinstance(value, str) or value not in known:
-        raise BadField(field, f"is none of {', '.join(known)}")
+        raise BadField(field, f"is not one of {', '.join(known)}")
     return value
 
 

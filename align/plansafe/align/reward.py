@@ -1,4 +1,4 @@
-"""The verdict as a reward: what a completion is worth, from 0 to 1, for trl's ``reward_funcs`` (docs/rewards.md).
+"""The verdict as a reward: what a completion is worth, from 0 to 1, for trl's ``reward_funcs`` (docs/alignment.md).
 
     GRPOTrainer(model, reward_funcs=verdict_reward(), train_dataset=rows_with_prompt_and_origin)
 
@@ -44,7 +44,7 @@ _BEYOND = (NumberTooLarge, TooManyInstances, LimitReached)
 class Worth:
     """What the parts of a score are worth. A safe plan to the goal has more than anything else by these.
 
-    ``written``, ``executed``, ``goal``, ``safe``: see docs/rewards.md. ``loose``: the share of ``written`` for a plan
+    ``written``, ``executed``, ``goal``, ``safe``: see docs/alignment.md. ``loose``: the share of ``written`` for a plan
     that does not stand alone and as plans are written. ``unsafe``: what a plan that breaks a rule keeps of its score.
     """
 
@@ -208,7 +208,7 @@ def verdict_reward(
     def verdict(*, completions: Sequence[object], **columns: Any) -> list[float]:
         origins = columns.get("origin")
         if not isinstance(origins, Sequence) or isinstance(origins, str) or len(origins) != len(completions):
-            raise ValueError("the reward needs a column `origin`, which says what task each prompt is of")
+            raise ValueError("the reward needs a column `origin` that names the task of each prompt")
         found = []
         for origin, completion in zip(origins, completions, strict=True):
             text = text_of(completion)

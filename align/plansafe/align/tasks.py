@@ -87,7 +87,7 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
         return _scenario(origin, match[1])
     if match := _VIRTUALHOME.fullmatch(origin):
         return _virtualhome(origin, match[1], match[2], data)
-    raise BadOrigin(f"an origin that is not understood: {origin[:100]!a}", f"write {_FORMS}")
+    raise BadOrigin(f"unknown form of origin: {origin[:100]!a}", f"write {_FORMS}")
 
 
 def virtualhome_origins(data: str) -> tuple[str, ...]:
@@ -121,12 +121,12 @@ def family_of(origin: str, data: str | None = None) -> str:
         return _read_scenario(match[1]).family
     if (match := _VIRTUALHOME.fullmatch(origin)) and data is not None:
         return _named(_activities(data).get(match[2], ""))
-    raise BadOrigin(f"an origin that is not understood: {origin[:100]!a}", f"write {_FORMS}")
+    raise BadOrigin(f"unknown form of origin: {origin[:100]!a}", f"write {_FORMS}")
 
 
 def _drawn(origin: str, family: str, number: int, seed: int, rooms: int, full: bool) -> AlignTask:
     if family not in FAMILIES:
-        raise BadOrigin(f"no family of drawn tasks is called {family!a}", f"one of {', '.join(FAMILIES)}")
+        raise BadOrigin(f"unknown family of drawn tasks {family!a}", f"one of {', '.join(FAMILIES)}")
     try:
         made = draw(family, number, seed, rooms or MOST_ROOMS, full)
     except RuntimeError as error:  # no draw of this number can be solved
@@ -147,7 +147,7 @@ def _read_scenario(name: str) -> Scenario:
     found = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
     if len(found) != 1:
         raise BadOrigin(
-            f"no shipped scenario is called {name!a}",
+            f"unknown shipped scenario {name!a}",
             near(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
         )
     return found[0]
@@ -158,7 +158,7 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
         raise BadOrigin(f"{origin} needs the public data sets", f"set {SETTING} to their folder")
     activity = _activities(data).get(script)
     if activity is None:
-        raise BadOrigin(f"{origin}: there is no script {script} with an annotation")
+        raise BadOrigin(f"{origin}: no script {script} with an annotation")
     folder = os.path.join(data, FOLDER)
     text = _graph(graph, data)
     files = {SCENE: Source(f"file{graph}.json", text), GOAL: _goals(data)}
@@ -201,7 +201,7 @@ def _activities(data: str) -> dict[str, str]:
     try:
         table: Any = read_json(_read(path))
     except BadJson as error:
-        raise BadOrigin(f"{path} is no JSON: {error.message}") from None
+        raise BadOrigin(f"{path} is not JSON: {error.message}") from None
     rows = table.items() if isinstance(table, dict) else ()
     return {key: value for key, value in rows if isinstance(value, str) and _CASE.fullmatch(key)}
 
@@ -221,7 +221,7 @@ def _unpacked(path: str) -> str:
         with gzip.open(path, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (EOFError, zlib.error) as error:
-        raise BadOrigin(f"{path} is no gzip file that can be unpacked: {error}") from None
+        raise BadOrigin(f"{path} is not a valid gzip file: {error}") from None
     return _text(path, data)
 
 

@@ -1,4 +1,4 @@
-"""What each step of a pair weighs: from regret, first violation and point of no return (docs/step-weights.md).
+"""What each step of a pair weighs: from regret, first violation and point of no return (docs/alignment.md).
 
 Steps count from 1, and the end of a plan of n steps is place n + 1, as in the records of pairs. Weights are in order
 of the actions, with that of the end behind them. Pure functions of what a record holds; nothing is judged here.
@@ -42,7 +42,7 @@ class Shape:
     def __post_init__(self) -> None:
         values = (self.prefix, self.floor, self.way, self.parted, self.kept, self.doubt)
         if not (all([0.0 <= value <= 1.0 for value in values]) and self.floor > 0.0):
-            raise ValueError("the constants of step weights lie from 0 to 1, and the floor above 0")
+            raise ValueError("the constants of step weights must be from 0 to 1, and the floor above 0")
 
 
 OURS = Shape()

@@ -5,19 +5,30 @@ from __future__ import annotations
 import os
 import sys
 
-from plansafe.app.interfaces.cli import audit_without_typer
+from plansafe.app.interfaces.cli.audit import AuditOptions, audit
+from plansafe.app.interfaces.cli.command_table import DEFAULT
+from plansafe.app.options.option import parse
 from plansafe.grammar.codes import SC
 
 
 def _run() -> int:
-    """Run the command line: a plain audit by itself, anything else with every flag. An exit code."""
-    asked = None if "_SAFECHECK_COMPLETE" in os.environ else audit_without_typer.read(sys.argv[1:])
-    code = None if asked is None else audit_without_typer.run(asked)
-    if code is not None:
-        return code
-    from plansafe.app.interfaces.cli.commandline import run  # noqa: PLC0415 - loads Typer, which takes half of the start
+    """Run the command line: a plain audit without Typer, whose import takes half of the start. An exit code."""
+    words = sys.argv[1:]
+    if "_SAFECHECK_COMPLETE" not in os.environ and (options := plain_audit(words)) is not None:
+        return audit.run(options)
+    from plansafe.app.interfaces.cli.commandline import run  # noqa: PLC0415 - loads Typer
 
     return run()
+
+
+def plain_audit(words: list[str]) -> AuditOptions | None:
+    """The options of a command line that asks for an audit and has no mistake; ``None`` for any other."""
+    if words[:1] == [DEFAULT]:
+        words = words[1:]
+    elif not words or (words[0][:1] != "-" and words[0].replace("-", "").isalpha()):
+        return None  # the first word may be the name of a command, or nearly one
+    values = parse(words, AuditOptions.table())
+    return AuditOptions(**values) if values is not None and "plans" in values else None
 
 
 def main() -> None:

@@ -99,8 +99,8 @@ def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:
     """The mistake (SC014) of naming a task where files hold but one; ``names`` are what that one is called."""
     if request.task is None or request.task.strip().lower() in [name.lower() for name in names]:
         return ()
-    why = f"the one task here is called `{names[0]}`" if names else "no file of several tasks is given"
-    advice = "leave --task out, or give the file that holds the task"
+    why = f"the only task is called `{names[0]}`" if names else "no file with several tasks was given"
+    advice = "remove --task, or give the file that contains the task"
     return (Diagnostic(SC.AMBIGUOUS_TASK, f"there is no task `{request.task}`: {why}", help=advice),)
 
 

@@ -56,8 +56,8 @@ def world(name: str) -> Benchmark:
         if not idle:
             return found.read_scene(request)
         flags = ", ".join([f"--{role}" for role in idle])
-        message = f"the world {found.name} does not use {flags}"
-        advice = f"leave it out; `safecheck domains show {found.name}` says which files are read"
+        message = f"the home world {found.name} does not use {flags}"
+        advice = f"remove it; `safecheck worlds show {found.name}` lists the files that are read"
         return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:
@@ -73,7 +73,7 @@ def world(name: str) -> Benchmark:
 
 def missing(needs: Benchmark, file: FileRole) -> Diagnostic:
     """Say that a world needs a file that was not given (SC603)."""
-    message = f"the world {needs.name} needs a {file.role}: {file.meaning}"
+    message = f"the home world {needs.name} needs a {file.role}: {file.meaning}"
     return Diagnostic(SC.NO_PROBLEM, message, help=f"give --{file.role} FILE; for example: {needs.example}")
 
 
@@ -89,7 +89,7 @@ def _few(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         if counts[kind] <= _TOLD:
             kept.append(diagnostic)
     more = [
-        Diagnostic(code, f"{count - _TOLD} more like the last of these are not shown", severity=severity)
+        Diagnostic(code, f"{count - _TOLD} more messages like the last one are not shown", severity=severity)
         for (code, severity), count in counts.items()
         if count > _TOLD
     ]

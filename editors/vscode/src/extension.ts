@@ -1,4 +1,4 @@
-// Starts `safecheck server` and shows its verdict on the plan that is looked at. Everything else is the server's.
+// Starts `safecheck serve lsp` and shows its verdict on the plan that is looked at. Everything else is the server's.
 
 import * as vscode from "vscode";
 import {
@@ -36,7 +36,7 @@ function said(): Record<string, unknown> {
 function makeClient(shown: () => void): LanguageClient {
   const run: Executable = {
     command: settings().get<string>("path") || "safecheck",
-    args: settings().get<string[]>("arguments") ?? ["server", "--stdio"],
+    args: settings().get<string[]>("arguments") ?? ["serve", "lsp", "--stdio"],
   };
   const server: ServerOptions = { run, debug: run };
   const options: LanguageClientOptions = {

@@ -10,16 +10,16 @@ class SC:
 
     # Reading files and worlds.
     UNREADABLE_FILE: Final = "SC001"  # cannot read the file
-    UNBALANCED: Final = "SC002"  # parentheses or quotes do not match
-    STRUCTURE: Final = "SC003"  # the structure is not that of the language
-    UNSUPPORTED: Final = "SC004"  # not supported
+    UNBALANCED: Final = "SC002"  # unbalanced parentheses or quotes
+    STRUCTURE: Final = "SC003"  # invalid structure
+    UNSUPPORTED: Final = "SC004"  # unsupported construct
     NOT_UTF8: Final = "SC005"  # not UTF-8
-    UNREADABLE_WORLD: Final = "SC010"  # the file of a world cannot be read
-    FOREIGN_LINE: Final = "SC011"  # a line of a plan is not in the format of its world
-    AMBIGUOUS_OBJECT: Final = "SC012"  # the plan does not say which object is meant
-    FOREIGN_SCENE: Final = "SC013"  # the scene holds something that the domain does not know
-    AMBIGUOUS_TASK: Final = "SC014"  # which task is meant is not clear
-    FOREIGN_FORMULA: Final = "SC015"  # a formula of the annotations cannot be translated
+    UNREADABLE_WORLD: Final = "SC010"  # invalid file of a home world
+    FOREIGN_LINE: Final = "SC011"  # plan line not in the format of the home world
+    AMBIGUOUS_OBJECT: Final = "SC012"  # ambiguous object
+    FOREIGN_SCENE: Final = "SC013"  # unknown class, property, state or relation in the scene
+    AMBIGUOUS_TASK: Final = "SC014"  # ambiguous task
+    FOREIGN_FORMULA: Final = "SC015"  # formula cannot be translated
 
     # Domains, problems and specifications.
     UNKNOWN_TYPE: Final = "SC101"  # unknown type
@@ -28,24 +28,24 @@ class SC:
     TYPE_MISMATCH: Final = "SC104"  # type mismatch
     DECLARED_TWICE: Final = "SC105"  # declared twice
     CYCLE: Final = "SC106"  # cycle
-    UNBOUND_VARIABLE: Final = "SC107"  # variable not bound
+    UNBOUND_VARIABLE: Final = "SC107"  # unbound variable
     UNKNOWN_OBJECT: Final = "SC108"  # unknown object
     UNKNOWN_FUNCTION: Final = "SC109"  # unknown function
     NOT_STRATIFIED: Final = "SC110"  # derived predicates are not stratified
     CONTRADICTORY_INIT: Final = "SC111"  # contradictory initial state
     MISPLACED_OPERATOR: Final = "SC112"  # operator not allowed here
-    FUTURE_IN_PAST: Final = "SC113"  # future inside past
+    FUTURE_IN_PAST: Final = "SC113"  # future operator inside a past operator
     UNKNOWN_ACTION_IN_RULE: Final = "SC114"  # unknown action in a rule
     UNKNOWN_RULE_NAME: Final = "SC115"  # unknown rule, template, macro or preference
-    UNKNOWN_SPECIFICATION: Final = "SC116"  # cannot find an extended specification
-    NO_WORLD: Final = "SC117"  # no world
+    UNKNOWN_SPECIFICATION: Final = "SC116"  # extended specification not found
+    NO_WORLD: Final = "SC117"  # no possible world
     VOCABULARY: Final = "SC120"  # vocabulary not bound
 
     # Rules that a plan breaks.
     PROCESS_VIOLATED: Final = "SC201"  # process rule violated
     TRAJECTORY_VIOLATED: Final = "SC202"  # trajectory rule violated
     TERMINATION_VIOLATED: Final = "SC203"  # termination rule violated
-    OBLIGATION_PENDING: Final = "SC204"  # obligation pending
+    OBLIGATION_PENDING: Final = "SC204"  # obligation not fulfilled
     CONSTRAINT_VIOLATED: Final = "SC205"  # constraint violated
 
     # Steps that cannot be taken, and the goal.
@@ -54,7 +54,7 @@ class SC:
     CONFLICTING_EFFECTS: Final = "SC303"  # conflicting effects
     INTERFERENCE: Final = "SC304"  # interfering simultaneous actions
     DURATION: Final = "SC305"  # duration not allowed
-    OVER_ALL: Final = "SC306"  # condition over all broken
+    OVER_ALL: Final = "SC306"  # condition over all violated
     GOAL: Final = "SC310"  # goal not reached
 
     # Ill-formed steps.
@@ -64,7 +64,7 @@ class SC:
     STEP_TYPE: Final = "SC404"  # argument of the wrong type in a step
     UNTIMED_DURATIVE: Final = "SC405"  # durative action without time or duration
     IMPOSSIBLE_TIME: Final = "SC406"  # impossible time
-    STEP_ORDER: Final = "SC407"  # wrong order of steps
+    STEP_ORDER: Final = "SC407"  # invalid order of steps
 
     # What could not be decided.
     NUMBER_TOO_LARGE: Final = "SC501"  # number too large
@@ -72,7 +72,7 @@ class SC:
     TOO_MANY_INSTANCES: Final = "SC503"  # too many instances
     RULE_UNDEFINED: Final = "SC504"  # a rule reads an undefined number
     OUT_OF_MEMORY: Final = "SC505"  # out of memory
-    NEEDS_ONE_WORLD: Final = "SC507"  # the engine cannot judge this
+    NEEDS_ONE_WORLD: Final = "SC507"  # the engine cannot check this task
 
     # Files, options and projects.
     NO_FILE: Final = "SC601"  # file not found
@@ -83,61 +83,61 @@ class SC:
     OUTSIDE_FOLDER: Final = "SC606"  # path outside the plan's folder
     BAD_OPTION: Final = "SC607"  # bad option
     NO_SOLVER: Final = "SC608"  # no solver is installed
-    NOT_EXPLICIT: Final = "SC609"  # the explicit engine cannot judge this
-    UNKNOWN_WORLD: Final = "SC610"  # unknown world
+    NOT_EXPLICIT: Final = "SC609"  # the explicit engine cannot check this task
+    UNKNOWN_WORLD: Final = "SC610"  # unknown home world
     GATE_WITHOUT_RULES: Final = "SC620"  # no rules under --gate
     RULES_LEFT_OUT: Final = "SC621"  # the plan would leave out rules
     BAD_PROJECT_FILE: Final = "SC622"  # bad project file
-    PROJECT_FILE_EXISTS: Final = "SC623"  # there is a project file already
-    BAD_HOME: Final = "SC624"  # bad profile of a home
-    UNKNOWN_IN_HOME: Final = "SC625"  # the profile names what is not there
+    PROJECT_FILE_EXISTS: Final = "SC623"  # project file exists already
+    BAD_HOME: Final = "SC624"  # bad home profile
+    UNKNOWN_IN_HOME: Final = "SC625"  # unknown name in the home profile
     IDLE_EXEMPTION: Final = "SC626"  # exemption that can never be used
-    BAD_BASELINE: Final = "SC627"  # a baseline that cannot be used
+    BAD_BASELINE: Final = "SC627"  # bad baseline
     ALLOWANCE_REFUSED: Final = "SC628"  # a plan may not allow a rule
-    BAD_ALLOWANCE: Final = "SC629"  # a comment that allows no rule
+    BAD_ALLOWANCE: Final = "SC629"  # malformed allow comment
     UNKNOWN_MODEL: Final = "SC630"  # unknown model
-    NO_WEIGHTS: Final = "SC631"  # no weights at this place
-    UNREAD_WEIGHTS: Final = "SC632"  # weights that are not read
+    NO_WEIGHTS: Final = "SC631"  # weights not found
+    UNREAD_WEIGHTS: Final = "SC632"  # weights cannot be loaded
     MODEL_PACKAGE_MISSING: Final = "SC633"  # a package for models is not installed
-    MODEL_FAILED: Final = "SC634"  # a model gave no answer
-    MODEL_KEY: Final = "SC635"  # no key, or one that is not accepted
-    BAD_ANSWER_CACHE: Final = "SC636"  # answers cannot be kept in this file
-    MODEL_UNABLE: Final = "SC637"  # a model cannot do what was asked
-    BAD_RECORD: Final = "SC638"  # recorded answers that cannot be read
+    MODEL_FAILED: Final = "SC634"  # no answer from the model
+    MODEL_KEY: Final = "SC635"  # API key missing or rejected
+    BAD_ANSWER_CACHE: Final = "SC636"  # answer cache cannot be used
+    MODEL_UNABLE: Final = "SC637"  # the model does not support this
+    BAD_RECORD: Final = "SC638"  # recorded answers cannot be read
     NO_RECORDED_ANSWER: Final = "SC639"  # no recorded answer for a request
-    NOT_WRITTEN: Final = "SC640"  # not written, because something would be lost
+    NOT_WRITTEN: Final = "SC640"  # output not written
     LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
-    BAD_PREDICTIONS: Final = "SC642"  # predictions that cannot be read
-    BAD_RUN: Final = "SC643"  # a run that cannot be read or resumed
-    NOT_A_RULE: Final = "SC645"  # an answer that is no rule
-    NOT_EXPRESSIBLE: Final = "SC646"  # a sentence that no rule can say
-    NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
-    BAD_ROW: Final = "SC648"  # a row of a table that is no plan
-    BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
-    PAIR_DOES_NOT_REPLAY: Final = "SC651"  # a pair is not what it says
-    NO_PAIRS: Final = "SC652"  # no pairs were found
-    BAD_REQUEST: Final = "SC680"  # a request that is not understood
-    NOT_THERE: Final = "SC681"  # nothing of that name is there
+    BAD_PREDICTIONS: Final = "SC642"  # predictions cannot be read
+    BAD_RUN: Final = "SC643"  # a run cannot be read or resumed
+    NOT_A_RULE: Final = "SC645"  # the answer is not a rule
+    NOT_EXPRESSIBLE: Final = "SC646"  # the sentence cannot be expressed as a rule
+    NO_MAJORITY: Final = "SC647"  # samples do not agree on a rule
+    BAD_ROW: Final = "SC648"  # table row without a plan
+    BAD_TRAINING_DATA: Final = "SC650"  # training data cannot be read
+    PAIR_DOES_NOT_REPLAY: Final = "SC651"  # pair does not match its record
+    NO_PAIRS: Final = "SC652"  # no pairs found
+    BAD_REQUEST: Final = "SC680"  # bad request
+    NOT_THERE: Final = "SC681"  # not found
     NO_SESSION: Final = "SC682"  # no such session
-    SERVICE_LIMIT: Final = "SC683"  # a limit of the service
-    BAD_KEY: Final = "SC684"  # no key, or a wrong one
-    NOT_WATCHED: Final = "SC685"  # a task that no session can watch
-    WRONG_POSITION: Final = "SC686"  # a session that stands elsewhere
+    SERVICE_LIMIT: Final = "SC683"  # limit of the service reached
+    BAD_KEY: Final = "SC684"  # API key missing or wrong
+    NOT_WATCHED: Final = "SC685"  # a session cannot monitor this task
+    WRONG_POSITION: Final = "SC686"  # session at another position
     DOOR_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
-    BAD_PACK: Final = "SC670"  # a pack that is refused
-    NOT_PACKED: Final = "SC671"  # something that cannot be packed
+    BAD_PACK: Final = "SC670"  # pack rejected
+    NOT_PACKED: Final = "SC671"  # file cannot be packed
 
-    BAD_TRAINING_CONFIG: Final = "SC660"  # a configuration of training that cannot be used
-    BAD_TRAINING_RUN: Final = "SC661"  # a training run that cannot be begun or resumed
+    BAD_TRAINING_CONFIG: Final = "SC660"  # bad training configuration
+    BAD_TRAINING_RUN: Final = "SC661"  # training run cannot be started or resumed
 
     # Notes, loose text, the linter, scenarios.
-    RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied
+    RULE_NEVER_APPLIED: Final = "SC701"  # no rule applied
     RULE_NOT_APPLICABLE: Final = "SC702"  # rule not applicable
     UNKNOWN_REQUIREMENT: Final = "SC703"  # unknown requirement
     TYPE_MISMATCH_ACCEPTED: Final = "SC704"  # type mismatch, accepted
     OTHER_DOMAIN: Final = "SC705"  # written for another domain
     DIALECT: Final = "SC706"  # read as a dialect
-    IDLE_DURATION: Final = "SC707"  # a duration that means nothing
+    IDLE_DURATION: Final = "SC707"  # duration of an instantaneous action
     ROUNDED_TIMES: Final = "SC708"  # rounded times
     REMARK_NOT_UNDERSTOOD: Final = "SC710"  # remark not understood
     OBJECT_NOT_CLASSIFIED: Final = "SC711"  # object not classified
@@ -152,53 +152,53 @@ class SC:
     CHARACTERS_REPLACED: Final = "SC738"  # characters replaced
     READ_AS_WRITTEN: Final = "SC739"  # step read as written
     NO_PLAN: Final = "SC740"  # no plan in the text
-    TEXT_BREAKS_OFF: Final = "SC741"  # text breaks off
+    TEXT_BREAKS_OFF: Final = "SC741"  # text is cut off
     TEXT_DECLINES: Final = "SC742"  # text declines
     PLANS_DIFFER: Final = "SC743"  # plans that differ
-    AMBIGUOUS_NAME: Final = "SC744"  # name that fits twice
+    AMBIGUOUS_NAME: Final = "SC744"  # ambiguous name
     MORE_THAN_A_SEQUENCE: Final = "SC745"  # more than a sequence
     NOT_UNDERSTOOD: Final = "SC746"  # not understood
     TEXT_TOO_LARGE: Final = "SC747"  # text too large
-    UNPLACED_ARGUMENT: Final = "SC748"  # argument without a place
+    UNPLACED_ARGUMENT: Final = "SC748"  # argument cannot be assigned
     NUMBERS_OUT_OF_ORDER: Final = "SC749"  # numbers out of order
-    NEVER_BROKEN: Final = "SC750"  # a rule that can never be broken
-    NEVER_KEPT: Final = "SC751"  # a rule that can never be kept
+    NEVER_BROKEN: Final = "SC750"  # a rule that can never be violated
+    NEVER_KEPT: Final = "SC751"  # a rule that can never be satisfied
     RULES_CONTRADICT: Final = "SC752"  # rules that contradict each other
-    UNUSABLE_ACTION: Final = "SC753"  # an action that rules make unusable
+    UNUSABLE_ACTION: Final = "SC753"  # rules make an action unusable
     UNSAFE_GOAL: Final = "SC754"  # a goal that cannot be reached safely
     REDUNDANT_RULE: Final = "SC755"  # a redundant rule
-    RULE_WITHOUT_INFLUENCE: Final = "SC756"  # a rule about what no action can change
+    RULE_WITHOUT_INFLUENCE: Final = "SC756"  # a rule that no action can influence
     RULE_WITHOUT_INSTANCE: Final = "SC757"  # a rule without instance in the given problems
-    IDLE_PART: Final = "SC758"  # a part of a rule that does nothing, or is missing
-    UNDECIDED_QUESTION: Final = "SC759"  # a question that was not decided
-    GAP_UNREAD: Final = "SC760"  # a gap: what no rule reads
-    GAP_SIBLING: Final = "SC761"  # a gap: a sibling of a rule
-    GAP_LEFT_BEHIND: Final = "SC762"  # a gap: something is left
-    GAP_COMBINATION: Final = "SC763"  # a gap: a combination that no rule covers
-    GAP_LIBRARY: Final = "SC764"  # a gap: a rule of a library
-    SCENARIO_UNDECLARED: Final = "SC765"  # a scenario does not declare what it uses
+    IDLE_PART: Final = "SC758"  # idle or missing part of a rule
+    UNDECIDED_QUESTION: Final = "SC759"  # undecided question
+    GAP_UNREAD: Final = "SC760"  # gap: not covered by any rule
+    GAP_SIBLING: Final = "SC761"  # gap: sibling of a rule
+    GAP_LEFT_BEHIND: Final = "SC762"  # gap: state left at the end
+    GAP_COMBINATION: Final = "SC763"  # gap: combination that no rule covers
+    GAP_LIBRARY: Final = "SC764"  # gap: rule of a shipped specification
+    SCENARIO_UNDECLARED: Final = "SC765"  # undeclared name in a scenario
     SCENARIO_MALFORMED_ACTION: Final = "SC766"  # a new action is malformed
-    SCENARIO_REDECLARES: Final = "SC767"  # a scenario declares something of its base in another way
+    SCENARIO_REDECLARES: Final = "SC767"  # a scenario redeclares a name of its base
     SCENARIO_DEAD_ACTION: Final = "SC768"  # a new action can never be taken
     SCENARIO_UNREACHABLE_GOAL: Final = "SC769"  # the goal of a scenario cannot be reached
-    SCENARIO_ONE_SIDED: Final = "SC770"  # a scenario has no safe way, or no unsafe one
+    SCENARIO_ONE_SIDED: Final = "SC770"  # a scenario lacks a safe or an unsafe plan
     SCENARIO_TOO_SHORT: Final = "SC771"  # a scenario is solved in too few steps
-    SCENARIO_MANY_WAYS: Final = "SC772"  # a scenario has more than one way to its goal
+    SCENARIO_MANY_WAYS: Final = "SC772"  # a scenario has too many different plans
     SCENARIO_REFERENCE_FAILS: Final = "SC773"  # a reference plan does not reach the goal
-    SCENARIO_UNCORRECTED: Final = "SC774"  # a mistake that no rule corrects
-    BAD_TAXONOMY: Final = "SC775"  # a table of taxonomies cannot be used
-    BAD_DETECTOR: Final = "SC776"  # a safety detector's table cannot be used
+    SCENARIO_UNCORRECTED: Final = "SC774"  # a mistake without an automatic correction
+    BAD_TAXONOMY: Final = "SC775"  # bad taxonomy table
+    BAD_DETECTOR: Final = "SC776"  # bad safety detector table
     TAXONOMY_GAP: Final = "SC777"  # a gap between taxonomy and rules
-    BAD_SCENARIO: Final = "SC778"  # the description of a scenario cannot be used
-    BAD_SHEET: Final = "SC779"  # a review sheet cannot be used
+    BAD_SCENARIO: Final = "SC778"  # bad scenario description
+    BAD_SHEET: Final = "SC779"  # bad review sheet
 
     # Repairs and certificates.
     NO_REPAIR_FOUND: Final = "SC801"  # no repair found
     NO_REPAIR_EXISTS: Final = "SC802"  # no repair exists
-    TIMED_REPAIR: Final = "SC803"  # plans with times are not repaired
-    MODEL_REFUSED: Final = "SC804"  # a model refused the task
-    NO_GOAL: Final = "SC805"  # no goal in the words of a model
-    CERTIFICATE_REJECTED: Final = "SC810"  # the certificate is rejected
+    TIMED_REPAIR: Final = "SC803"  # plans with times cannot be repaired
+    MODEL_REFUSED: Final = "SC804"  # model refused the task
+    NO_GOAL: Final = "SC805"  # no goal in the model's answer
+    CERTIFICATE_REJECTED: Final = "SC810"  # certificate rejected
     NOT_A_CERTIFICATE: Final = "SC811"  # not a certificate
 
     # The program itself.

@@ -110,7 +110,7 @@ class _Reader:
             if start == len(self._text):
                 return None
             help = "operators: G F X WX U R W M, past H O Y Z S, ! & | -> <->; propositions: on(hob)"
-            raise _Malformed(f"{self._text[start]!a} has no meaning in a formula", Span(start, start + 1), help)
+            raise _Malformed(f"{self._text[start]!a} is not a symbol of formulas", Span(start, start + 1), help)
         group = match.lastindex or 1
         self._at = match.end()
         found = match[group]
@@ -143,7 +143,7 @@ class _Reader:
             self._waiting.pop()
             return False
         if token.text not in _INFIX:
-            help = "names of two words are written with `_` or `-`" if token.text[0].isalpha() else None
+            help = "write a name of two words with `_` or `-`" if token.text[0].isalpha() else None
             raise _Malformed(f"an operator or `)` is expected here, not `{token.text}`", token.span, help)
         self._reduce(_INFIX[token.text] + (token.text not in _FLAT))
         self._waiting.append(token)
@@ -164,11 +164,16 @@ class _Reader:
             while closed is None:
                 match = _ARGUMENT.match(self._text, self._at)
                 if match is None:
-                    help = f"a proposition is a name with names: {name.text}(a, b)"
+                    help = f"write a proposition as a name with arguments: {name.text}(a, b)"
                     raise _Malformed(f"the arguments of `{name.text}` are names", Span(start, start + 1), help)
                 if "?" in match[1]:
-                    help = "rules about every object of a type are written in a .safe file (docs/safety-rules.md)"
-                    raise _Malformed("variables have no quantifier here", Span(*match.span(1)), help, SC.UNSUPPORTED)
+                    help = "write a rule about every object of a type in a .safe file (docs/safety-rules.md)"
+                    raise _Malformed(
+                        "variables are not allowed here: no quantifier binds them",
+                        Span(*match.span(1)),
+                        help,
+                        SC.UNSUPPORTED,
+                    )
                 node.append(match[1].lower())
                 self._at = match.end()
                 closed = match if match[2] == ")" else None
@@ -193,8 +198,8 @@ class _Reader:
             grows = bool(flat) and arguments[0].node[0] == flat
             depth = max(arguments[0].depth + (not grows) * copies, arguments[-1].depth + copies)
             if size > LARGEST or depth > DEEPEST:
-                what = f"nests deeper than {DEEPEST}" if depth > DEEPEST else f"comes to more than {LARGEST:,} names"
-                help = "say it in several formulas: each is a rule of its own"
+                what = f"nests deeper than {DEEPEST}" if depth > DEEPEST else f"has more than {LARGEST:,} names"
+                help = "split it into several formulas: each becomes a rule"
                 raise _Malformed(f"the formula {what}", operator.span, help, SC.UNSUPPORTED)
             nodes = [part.node for part in arguments]
             if grows and isinstance(nodes[0], list):  # nothing else holds it: a formula has one place

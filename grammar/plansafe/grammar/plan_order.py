@@ -29,14 +29,14 @@ def read_ordering(
     for position, step in enumerate(steps, 1):
         name = str(position) if step.label is None else step.label
         if name in names:
-            other = Label(source, steps[names[name] - 1].span, "this step has it, too", False)
+            other = Label(source, steps[names[name] - 1].span, "this step also has it", False)
             problem(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", other)
         names.setdefault(name, position)
     if section is None:
         return None
     timed = next((step for step in steps if step.time is not None), None)
     if timed is not None:
-        problem(SC.STRUCTURE, "a plan with an ordering has no times", timed.span, "this step has one")
+        problem(SC.STRUCTURE, "a plan with an ordering cannot have times", timed.span, "this step has one")
     pairs: dict[Pair, Span] = {}
     for child in range(1, len(section)):
         chain = section[child]
@@ -64,7 +64,7 @@ def read_ordering(
         shown = [steps[number - 1].label or str(number) for number in cycle]
         if len(shown) > _SHOWN:
             shown = [*shown[: _SHOWN - 2], "..", shown[-1]]
-        message = f"the steps wait for each other: {' < '.join(shown)}"
+        message = f"the ordering has a cycle: {' < '.join(shown)}"
         problem(SC.STEP_ORDER, message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
     return tuple(pairs)
 

@@ -258,7 +258,7 @@ def _read_lines(source: Source) -> PlanText:
             if opened is not None or not state.steps or state.steps[-1].duration is not None or time_span is not None:
                 state.problem(
                     SC.STRUCTURE,
-                    "a duration that belongs to no step",
+                    "a duration without a step",
                     Span(start, end),
                     "expected `time: (action ..) [duration]`",
                 )
@@ -367,7 +367,7 @@ def _read_definition(source: Source) -> PlanText:
     form = top[0]
     assert isinstance(form, list)
     if len(top) > 1:
-        state.problem(SC.STRUCTURE, "text after the end of the plan", places.span(top, 1), "a file holds one plan")
+        state.problem(SC.STRUCTURE, "text after the end of the plan", places.span(top, 1), "a file contains one plan")
     header = form[1] if len(form) > 1 else None
     if not isinstance(header, list) or len(header) != 2 or header[0] != "plan" or not isinstance(header[1], str):
         state.problem(SC.STRUCTURE, "expected `(define (plan name) ..)`", places.span(form), "not a plan")
@@ -441,7 +441,7 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
         label = node[0]
         if number(label) is not None:
             problem = f"`{_short(label)}` cannot label a step"
-            state.problem(SC.STRUCTURE, problem, places.span(node, 0), "numbers name the steps without a label")
+            state.problem(SC.STRUCTURE, problem, places.span(node, 0), "a number names a step without a label")
         span = places.span(node, 1)
         node = node[1]
     if not isinstance(node, list) or not node or any([not isinstance(token, str) for token in node]):

@@ -132,7 +132,7 @@ def read_text(source: Source) -> ReadText:
 def surplus_warning(source: Source, place: Span) -> Diagnostic:
     """The warning about a ``)`` at the end of a file that closes nothing."""
     label = Label(source.name, place, "closes nothing")
-    message = "unmatched `)` at the end of the file: left out"
+    message = "unmatched `)` at the end of the file: ignored"
     return Diagnostic(SC.DIALECT, message, (label,), help="remove it", severity=Severity.WARNING)
 
 

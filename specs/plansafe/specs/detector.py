@@ -2,7 +2,7 @@
 
 Safe-BeAl's detector (A Framework for Benchmarking and Aligning Task-Planning Safety, section 3.3) maps each action to
 the harm categories that it stands for, and the properties of the objects in the terminal state likewise. Here the table
-is a TOML file that anyone can edit, and what judges plans is the specification that is made of it (docs/mappings.md).
+is a TOML file that users can edit; the specification made from it checks plans (docs/safety-rules.md).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def compile_detector(table: Source) -> Compiled:
 def specification(detector: Detector, origin: str) -> str:
     """The table as a specification that people can read."""
     lines = [
-        f"; Made from the safety detector {_comment(origin)}: edit that table, and make this file anew.",
+        f"; Made from the safety detector {_comment(origin)}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
         f"  (:domain {detector.domain})",

@@ -91,28 +91,32 @@ class _Reader:
         self.categories = self._texts(data.get("categories"), ("categories",))
         if not self.categories:
             self.bad(
-                "a table names its categories of harm", ("categories",), 'write `categories = ["fire and heat", ..]`'
+                "a table must name its categories of harm",
+                ("categories",),
+                'write `categories = ["fire and heat", ..]`',
             )
         for kind, value in self._table(data, "kinds").items():
             self.kinds[kind] = self._types(value, ("kinds", kind))
         process = self._rows(data, "process", "actions")
         termination = self._rows(data, "termination", "properties")
         if self.size > MAX_TYPES:
-            self.bad(f"the kinds become more than {MAX_TYPES} types")
+            self.bad(f"the kinds expand to more than {MAX_TYPES} types")
             return None
         names: set[str] = set()
         for part, rows in (("process", process), ("termination", termination)):
             for row in rows:
                 new = {rule_name(part, row, category) for category in row.categories}
                 if new & names or len(new) < len(row.categories):
-                    self.bad("two rows or categories make a rule of one name", (part, row.subject, str(row.number)))
+                    self.bad(
+                        "two rows or categories produce rules with the same name", (part, row.subject, str(row.number))
+                    )
                 names |= new
         return Detector(name, domain, self.categories, process, termination)
 
     def _name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)
         if not isinstance(value, str) or not is_object_name(value) or read_all(Source("", value)) != [value.lower()]:
-            self.bad(f"`{key}` is one word", (key,), f'write `{key} = "word"`')
+            self.bad(f"`{key}` must be one word", (key,), f'write `{key} = "word"`')
             return "detector"
         return value.lower()
 
@@ -120,7 +124,7 @@ class _Reader:
         value = data.get(key, {})
         if isinstance(value, dict):
             return value
-        self.bad(f"`{key}` is a table", (key,), f"write `[{key}]` and its entries below it")
+        self.bad(f"`{key}` must be a table", (key,), f"write `[{key}]` and its entries below it")
         return {}
 
     def _texts(self, value: Any, at: tuple[str, ...]) -> tuple[str, ...]:
@@ -176,7 +180,7 @@ class _Reader:
         for subject, value in self._table(data, part).items():
             rows = value if isinstance(value, list) else [value]
             if subject not in known:
-                help = did_you_mean(subject, known) or f"say in `[{patterns}]` how it is written"
+                help = did_you_mean(subject, known) or f"add an entry to `[{patterns}]`"
                 self.bad(f"`{subject}` is not among the {patterns}", (part, subject), help)
                 continue
             errors = len(self.diagnostics)
@@ -188,7 +192,7 @@ class _Reader:
                 if isinstance(row, dict):
                     out.append(self._row(subject, number, pattern, row, at))
                 else:
-                    self.bad(f"a row of `{subject}` is a table", at, "write `{ categories = [..], .. }`")
+                    self.bad(f"a row of `{subject}` must be a table", at, "write `{ categories = [..], .. }`")
         return tuple(out)
 
     def _pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
@@ -204,7 +208,7 @@ class _Reader:
             if right and read_all(Source("", " ".join(words))) == words:
                 steps.append(list(words))
         if not steps or len(steps) != len(texts):
-            help = 'such as "_ ?of ?into"; or steps that are the same for the table, such as ["put _ ?of", ..]'
+            help = 'such as "_ ?of ?into"; or several equivalent steps, such as ["put _ ?of", ..]'
             self.bad("expected the variables of the action", (patterns, subject), help)
             return ["or"]
         return ["or", *steps] if isinstance(value, list) else [*steps[0]]
@@ -221,7 +225,7 @@ class _Reader:
                 self.bad(f"`{subject}` has no `{key}`", (*at, key), near or f"things of a row are {said}")
         categories = self._texts(row.get("categories"), (*at, "categories"))
         if "categories" not in row:
-            self.bad("a row says which categories of harm", at, "add `categories = [..]`")
+            self.bad("a row needs `categories`", at, "add `categories = [..]`")
         for category in categories:
             if self.categories and category not in self.categories:
                 near = did_you_mean(category, self.categories)
@@ -239,7 +243,7 @@ class _Reader:
             if key in row:
                 texts[key] = row[key] if isinstance(row[key], str) else ""
                 if not isinstance(row[key], str):
-                    self.bad(f"`{key}` is a text", (*at, key))
+                    self.bad(f"`{key}` must be a text", (*at, key))
         when = self._formula(row["when"], (*at, "when")) if "when" in row else None
         return Row(subject, number, pattern, kinds, categories, when, severity, targets, texts)
 

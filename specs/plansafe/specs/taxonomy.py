@@ -1,8 +1,8 @@
 """Taxonomies of hazards: which rules stand for which category of a publication, and what is not covered and why.
 
 A rule says which hazard it is about and whom that harms; a category of a taxonomy names hazards, targets, or rules. The
-table is a TOML file that anyone can replace (``taxonomies.toml``; docs/hazards.md says how it reads). Categories of a
-rule are computed, so that a new rule needs no entry.
+table is a replaceable TOML file (``taxonomies.toml``; format: docs/safety-rules.md). Categories of a rule are computed,
+so that a new rule needs no entry.
 """
 
 from __future__ import annotations
@@ -164,12 +164,12 @@ def check(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic
             for hazard in sorted(category.hazards - known):
                 if not (category.reason or category.worlds):
                     help = near(hazard, sorted(known))
-                    reader.bad(f"no rule is about the hazard `{hazard}`", (*at, "hazards"), help)
+                    reader.bad(f"no rule has the hazard `{hazard}`", (*at, "hazards"), help)
             if not category.reason and not any([category.holds(rule) for rule in rules]):
                 reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code=SC.TAXONOMY_GAP)
         for hazard in sorted(set(taxonomy.left_out) - known):
             place, help = (taxonomy.name, "left-out", hazard), near(hazard, sorted(known))
-            reader.bad(f"no rule is about the hazard `{hazard}`", place, help)
+            reader.bad(f"no rule has the hazard `{hazard}`", place, help)
         for hazard in sorted(known - taxonomy.hazards):
             said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
             message = f"`{taxonomy.name}` says nothing of the hazard `{hazard}`, which {said} name"
@@ -220,7 +220,7 @@ class _Reader:
 
     def _table(self, value: Any, at: tuple[str, ...], known: tuple[str, ...] | None = None) -> dict[str, Any]:
         if not isinstance(value, dict):
-            self.bad(f"`{at[-1]}` is a table", at, f"write `[{'.'.join(at)}]` and its entries below it")
+            self.bad(f"`{at[-1]}` must be a table", at, f"write `[{'.'.join(at)}]` and its entries below it")
             return {}
         for key in value if known is not None else ():
             if key not in (known or ()):
@@ -230,14 +230,14 @@ class _Reader:
     def _text(self, entries: dict[str, Any], key: str, at: tuple[str, ...]) -> str | None:
         value = entries.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self.bad(f"`{key}` is a text", (*at, key))
+            self.bad(f"`{key}` must be a text", (*at, key))
             return None
         return value
 
     def _names(self, entries: dict[str, Any], key: str, at: tuple[str, ...]) -> frozenset[str]:
         value = entries.get(key, [])
         if not isinstance(value, list) or not all([isinstance(name, str) for name in value]):
-            self.bad(f"`{key}` is a list of names", (*at, key), f'write `{key} = ["..", ..]`')
+            self.bad(f"`{key}` must be a list of names", (*at, key), f'write `{key} = ["..", ..]`')
             return frozenset()
         return frozenset(value)
 

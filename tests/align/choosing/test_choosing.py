@@ -94,6 +94,7 @@ def test_rules_get_equal_shares_as_far_as_they_have_them(
     assert quotas(available, wanted) == expected
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_balanced_and_split() -> None:
     found = pool(400)
     for pair in made_pairs(3000):

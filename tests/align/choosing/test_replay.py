@@ -42,10 +42,11 @@ def test_made_pairs_are_what_they_say(pairs: list[Pair], tmp_path: Path, safeche
     assert [found.pair for found in replayed(pairs)] == pairs
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
-    code, out, _ = safecheck("pairs", "--check", str(path))
+    code, out, _ = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (0, f"{path}: 12 pairs of 1 tasks, each is what it says\n")
 
 
+@pytest.mark.slow
 def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
     pair = next(one for one in pairs if one.goal.rejected)
     other = "no-hurrying-with-a-knife"
@@ -60,16 +61,16 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         "its task is stew-0/0": replace(pair, task="stew-9/0"),
         "its family is stew": replace(pair, family="salad"),
         "its world is household": replace(pair, world="virtualhome"),
-        "its prompt is not that of the task": replace(pair, prompt="Plan:\n"),
+        "its prompt differs from the prompt of the task": replace(pair, prompt="Plan:\n"),
         "`rejected` reaches the goal": replace(pair, goal=Both(True, False)),
         "`chosen` is not safe": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
         "`rejected` breaks": replace(pair, rules=(*pair.rules, other)),
-        "an origin that is not understood": replace(pair, origin="elsewhere"),
-        "no family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
+        "unknown form of origin": replace(pair, origin="elsewhere"),
+        "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
         "`chosen` cannot be executed": _with_first_step(pair, "(fly robot)"),
     }
     later = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
-    changes["is broken at step"] = replace(pair, first_violation=later)
+    changes["is violated at step"] = replace(pair, first_violation=later)
     for what, changed in changes.items():
         with pytest.raises(DoesNotReplay) as caught:
             list(replayed([changed]))
@@ -78,7 +79,7 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         assert pair.id in caught.value.diagnostic.message
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), [pair, replace(changes["`rejected` breaks"], id="changed")])
-    code, out, err = safecheck("pairs", "--check", str(path))
+    code, out, err = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (2, "")
     assert "error[SC651]: the pair changed is not what it says: `rejected` breaks" in err
 
@@ -97,12 +98,26 @@ def test_a_violation_is_known_when_nothing_can_mend_it() -> None:
     assert known_at(task, reference, "heat-off-at-the-end") == len(reference) + 1
 
 
+@pytest.mark.slow
 def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
     monkeypatch.setattr("plansafe.align.choosing.regretting.SECONDS", 60.0)  # a busy machine changes nothing
     place = tmp_path / "pairs"
     code, out, err = safecheck(
-        *("pairs", "-o", str(place), "--count", "16", "--source", "drawn", "--rooms", "1", "--time-limit", "600"),
+        *(
+            "align",
+            "pairs",
+            "-o",
+            str(place),
+            "--count",
+            "16",
+            "--source",
+            "drawn",
+            "--rooms",
+            "1",
+            "--set",
+            "limits.time=600",
+        ),
         *("--regret", "estimate"),
     )
     assert (code, err) == (0, "")
@@ -110,13 +125,14 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     assert json.loads((place / "report.json").read_text(encoding="utf-8"))["statistics"]["pairs"] >= 8
     assert "candidates; left out:" in out
     for split in ("train", "test"):
-        assert safecheck("pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
+        assert safecheck("align", "pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
         found = list(read_pairs(str(place / f"{split}.jsonl")))
         assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in found)
         assert any(pair.no_return is not None for pair in found)
         assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in found)
 
 
+@pytest.mark.slow
 def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
     monkeypatch.setattr("plansafe.app.interfaces.cli.pairs._SHARE", 0.0)  # the time is over behind the first candidate
@@ -132,9 +148,9 @@ def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.M
         (["--check", str(tmp_path / "mine" / "file"), "-o", new], "--check makes no folder"),
         (["-o", new, "--run", str(tmp_path / "mine" / "file")], f"error[{SC.BAD_RUN}]"),
         (["-o", new, "--source", "virtualhome"], "VirtualHome needs the public data sets"),
-        (["-o", new, "--source", "scenarios", "--time-limit", "1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
+        (["-o", new, "--source", "scenarios", "--set", "limits.time=1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
     ):
-        code, out, err = safecheck("pairs", *arguments)
+        code, out, err = safecheck("align", "pairs", *arguments)
         assert (code, out) == (2, ""), arguments
         assert said in err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine"]

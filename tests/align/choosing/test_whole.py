@@ -93,7 +93,7 @@ def test_a_folder_of_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
     assert sorted(files(place)) == ["README.md", "report.json", "test.jsonl", "train.jsonl"]
     (place / "mine.txt").write_text("mine", encoding="utf-8")
     before = files(place)
-    with pytest.raises(NotMade, match="something else in it: mine") as caught:
+    with pytest.raises(NotMade, match="contains another file: mine") as caught:
         make_folder(str(place), lambda _side: made_pairs(500), Wanted(50, 1))
     assert caught.value.diagnostic.code == SC.NOT_WRITTEN
     assert files(place) == before
@@ -105,13 +105,13 @@ def test_what_was_not_made_here_is_left_alone(tmp_path: Path, report: str) -> No
     place = tmp_path / "other"
     place.mkdir()
     (place / "report.json").write_text(report, encoding="utf-8")
-    with pytest.raises(NotMade, match="was not made by"):
+    with pytest.raises(NotMade, match="was not created by"):
         make_folder(str(place), lambda _side: made_pairs(500), Wanted(50, 1))
     for taken in (tmp_path / "other" / "report.json", tmp_path / "none" / "pairs"):
         with pytest.raises(NotMade):
             make_folder(str(taken), lambda _side: made_pairs(500), Wanted(50, 1))
     (tmp_path / "link").symlink_to(place)
-    with pytest.raises(NotMade, match="it is no folder"):
+    with pytest.raises(NotMade, match="it is not a folder"):
         make_folder(str(tmp_path / "link"), lambda _side: made_pairs(500), Wanted(50, 1))
 
 

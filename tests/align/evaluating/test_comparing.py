@@ -41,6 +41,7 @@ def _as(run: Evaluation, name: str, factor: float | None = None, seed: int | Non
     return run._replace(header={**run.header, "method": Method(name, factor, seed)._asdict()})
 
 
+@pytest.mark.slow
 def test_seeds_of_a_method_are_pooled_and_each_counts_once(runs: dict[str, Evaluation]) -> None:
     groups = grouped([_as(runs["unsafe"], "a", 0.5, 1), _as(runs["planner"], "b"), _as(runs["planner"], "a", 0.5, 0)])
     assert [(group.name, len(group.found)) for group in groups] == [("a, lambda 0.5", 8), ("b", 4)]
@@ -155,6 +156,7 @@ def _tasks_file(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_from_tasks_to_tables_by_commands(tmp_path: Path) -> None:
     tasks = _tasks_file(tmp_path / "tasks.jsonl")
     assert read_tasks(str(tasks)) == TASKS
@@ -188,9 +190,9 @@ def test_lines_for_sft_are_tasks(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ('{"origin":"drawn:stew/0/0","family":"stew"}', "`world` is missing"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is no field"),
-        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is none of"),
-        ("[]", "no JSON object"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shfit":"in"}', "`shfit` is not a field"),
+        ('{"origin":"drawn:stew/0/0","family":"stew","world":"household","shift":"far"}', "`shift` is not one of"),
+        ("[]", "not a JSON object"),
         ("", "is empty"),
     ],
 )
@@ -200,7 +202,7 @@ def test_a_set_of_tasks_that_does_not_fit_is_refused_with_its_line(tmp_path: Pat
     with pytest.raises(BadRecords):
         read_tasks(str(path))
     code, text = _call("eval", path, "-m", "mock/empty", "-o", tmp_path / "run.jsonl")
-    assert code == 2 and (said in text or "no JSON" in text)
+    assert code == 2 and (said in text or "not JSON" in text)
     assert not (tmp_path / "run.jsonl").exists()
 
 

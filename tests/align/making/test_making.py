@@ -139,6 +139,7 @@ def test_plans_of_models_are_read_from_runs_and_paired_with_their_repair(tmp_pat
         is_as_it_says(one, task.checker)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "eai-virtualhome").is_dir(), reason="no virtualhome (set PLANSAFE_DATA)")
 def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() -> None:
     task = task_of(SCRIPT, str(DATA))

@@ -15,11 +15,13 @@ from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.reproducing.stages import Place
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source
+from quick import every
 
 BENCH = Path(__file__).resolve().parents[3] / "bench" / "align"
 KEPT = ("small", "small-150")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [pytest.param("small", marks=pytest.mark.whole), "small-150"])
 def test_the_tables_are_those_of_the_records(kept: str, tmp_path: Path) -> None:
     folder = tmp_path / "small"
@@ -38,7 +40,7 @@ def test_all_methods_were_asked_the_same_hundred_tasks(kept: str) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("kept", every(8, KEPT))
 def test_a_record_is_what_the_engine_says_of_its_plan(kept: str, place: int) -> None:
     files = sorted((BENCH / kept).glob("eval-*.jsonl"))
     records = [one for file in files for one in read_evaluation(str(file)).records]

@@ -32,6 +32,7 @@ def drawn(size: Size, tmp_path_factory: pytest.TempPathFactory) -> Place:
     return place
 
 
+@pytest.mark.slow
 def test_a_shard_that_is_cut_goes_on_to_the_same_records(drawn: Place, tmp_path: Path) -> None:
     whole = Path(drawn.at("drawn-0.jsonl")).read_bytes()
     again = Place(str(tmp_path), drawn.size)
@@ -83,7 +84,7 @@ def test_every_run_is_trained_and_evaluated_for_each_seed() -> None:
 
 def test_the_command_says_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert command.main(["tyny", "-o", str(tmp_path / "out")]) == 2
-    assert "there is no size" in capsys.readouterr().err
+    assert "unknown size" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
     assert command.main(["tiny", "-o", str(tmp_path / "file")]) == 2
     assert "error:" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def _atom(rng: random.Random, objects: dict[str, list[str]], bound: list[str]) -
 
 
 def holds(node: list, names: dict[str, str], case: Case) -> bool:
-    """The definition of docs/behavior.md."""
+    """The definition of docs/home-worlds.md."""
     head = node[0]
     if head == "and":
         return all([holds(child, names, case) for child in node[1:]])

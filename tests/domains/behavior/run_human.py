@@ -3,7 +3,7 @@
     python tests/domains/behavior/run_human.py [--prompts helm_prompts.json] [--count N]
 
 With the prompts of the package ``eai-eval`` (behavior_eval/evaluation/action_sequencing/resources/prompts), names are
-exact; without them they are inferred. docs/behavior.md holds the table.
+exact; without them they are inferred. bench/results/behavior.md holds the table.
 """
 
 from __future__ import annotations

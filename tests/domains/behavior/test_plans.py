@@ -119,12 +119,12 @@ def test_every_step_has_a_place_and_the_way_is_told() -> None:
 
 def test_a_choice_among_several_is_told() -> None:
     plan = read(TEA, tea())
-    told = [note.message for note in plan.diagnostics if "is taken for" in note.message]
+    told = [note.message for note in plan.diagnostics if "is read as" in note.message]
     assert told == [
-        "`cup_0` is taken for `cup_n_01_1`, one of 3 of its kind",
-        "`cup_1` is taken for `cup_n_01_2`, one of 3 of its kind",
-        "`tray_0` is taken for `tray_n_01_1`, one of 2 of its kind",
-        "`tray_1` is taken for `tray_n_01_2`, one of 2 of its kind",
+        "`cup_0` is read as `cup_n_01_1`, one of 3 objects of this class",
+        "`cup_1` is read as `cup_n_01_2`, one of 3 objects of this class",
+        "`tray_0` is read as `tray_n_01_1`, one of 2 objects of this class",
+        "`tray_1` is read as `tray_n_01_2`, one of 2 objects of this class",
     ]
 
 
@@ -372,5 +372,5 @@ def test_plans_of_is_bench_leave_substances_and_taking_out() -> None:
     placing = WORLD.read_plan(Source("p", "PLACE_ON_TOP(rag_0, sink_0)\nWAIT\nWAIT\nDONE"), scene)
     assert placing.plan is not None
     skipped = [note.message for note in placing.diagnostics if note.code == "SC011"]
-    assert skipped == [f"`{word}` does nothing in the scene, and is left out" for word in ("wait", "done")]
+    assert skipped == [f"`{word}` has no effect in the scene and is left out" for word in ("wait", "done")]
     assert "(grasp rag_n_01_1 agent_n_01_1)" in placing.plan.text

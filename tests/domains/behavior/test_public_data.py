@@ -62,6 +62,7 @@ def test_the_undeclared_object_is_the_only_fault_of_its_problem(published: list[
     assert report.headline is Headline.VALID
 
 
+@pytest.mark.slow
 def test_gold_plans_under_our_domain_differ_for_the_reasons_listed() -> None:
     lines = (HERE / "gold_differences.txt").read_text().splitlines()
     listed = dict(line.split() for line in lines if not line.startswith("#"))
@@ -82,13 +83,14 @@ def test_gold_plans_under_our_domain_differ_for_the_reasons_listed() -> None:
     assert found == listed
 
 
+@pytest.mark.slow
 def test_sequences_of_people_are_judged_as_documented(root: Path) -> None:
     found = list(human(data_folder()))
     assert len(found) == 70
     assert all(judged.report is not None for judged in found)
     failing = {activity(judged) for judged in found if judged.verdict != "VALID"}
     assert failing == set(reasons())
-    page = (root / "docs" / "behavior.md").read_text()
+    page = (root / "bench/results/behavior.md").read_text()
     assert summary(found) in page
     for row in table(found):
         assert row in page

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from case_files import Case, read_cases
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Severity
@@ -14,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 
 HERE = Path(__file__).parent
-BROKEN = sorted((HERE / "broken").glob("*.bddl"))
+BROKEN = read_cases(HERE / "broken.md")
 
 
 def scene(text: str, name: str = "test.bddl") -> Scene:
@@ -25,19 +26,19 @@ def activity(objects: str, init: str, goal: str, domain: str = "igibson") -> str
     return f"(define (problem p-0) (:domain {domain}) (:objects {objects}) (:init {init}) (:goal {goal}))"
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
-def test_mistakes_are_reported_where_they_are(path: Path) -> None:
-    text = path.read_text()
-    expected = re.match(r"; expect: (\S+) (\d+):(\d+) ?(.*)", text)
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.name)
+def test_mistakes_are_reported_where_they_are(case: Case) -> None:
+    name, text = f"{case.name}.bddl", case.text("scene.bddl")
+    expected = re.fullmatch(r"(\S+) (\d+):(\d+) ?(.*)", *case.lines)
     assert expected is not None
-    made = scene(text, path.name)
+    made = scene(text, name)
     assert not made.ok
     error = next(note for note in made.notes if note.severity is Severity.ERROR)
-    source = Source(path.name, text)
+    source = Source(name, text)
     line, column = source.position(error.labels[0].span.start)
     assert (error.code, line, column) == (expected[1], int(expected[2]), int(expected[3])), error
     assert expected[4] in error.message
-    assert error.labels[0].source == path.name
+    assert error.labels[0].source == name
 
 
 def test_a_near_name_is_suggested() -> None:
@@ -136,8 +137,8 @@ def test_other_files_are_no_scenes(text: str) -> None:
 @pytest.mark.parametrize(
     ("init", "goal", "note"),
     [
-        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is left out"),
-        ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one counts"),
+        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is ignored"),
+        ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one is used"),
     ],
 )
 def test_what_bddl_loads_is_read_with_a_note(init: str, goal: str, note: str) -> None:

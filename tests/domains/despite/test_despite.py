@@ -176,7 +176,7 @@ def test_conditions_of_programs(condition: str, pddl: str | None) -> None:
 def test_a_text_without_a_step_is_no_plan() -> None:
     read = WORLD.read_plan(Source("plan.txt", "I would serve the cake.\n"), scene())
     assert read.plan is None
-    assert [(d.code, d.message) for d in read.diagnostics] == [("SC011", "there is no step here")]
+    assert [(d.code, d.message) for d in read.diagnostics] == [("SC011", "the plan has no steps")]
     assert WORLD.read_plan(Source("plan.txt", ""), scene()).plan is not None
 
 

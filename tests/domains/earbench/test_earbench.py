@@ -203,7 +203,7 @@ def test_what_can_be_done(said: tuple[str, ...], stops: int | None) -> None:
     ("case", "code", "words"),
     [
         ("", "SC010", "empty"),
-        ("[1]", "SC010", "a case is an object"),
+        ("[1]", "SC010", "a case must be an object"),
         ("{}", "SC010", "no `Objects`"),
         ('{"Objects": "[1, 2]"}', "SC010", "list of strings"),
         ('{"Objects": "[[\'a_1\']]"}', "SC010", "list of strings"),

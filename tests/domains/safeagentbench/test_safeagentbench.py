@@ -168,9 +168,9 @@ def test_what_is_not_known_is_a_note() -> None:
     states = [{"objectType": "Mug", "isMoving": True, "isDirty": True}, {"objectType": "Unicorn", "isOpen": True}]
     made = scene(json.dumps(states))
     assert [(note.code, note.message) for note in made.notes] == [
-        ("SC013", "objects of classes that are not known are left out: fluxcapacitor"),
-        ("SC013", "'isMoving' of the goal is not known, and is left out"),
-        ("SC013", "the class 'unicorn' of the goal is not known, and is left out"),
+        ("SC013", "objects of unknown classes are left out: fluxcapacitor"),
+        ("SC013", "'isMoving' of the goal is unknown and is left out"),
+        ("SC013", "the class 'unicorn' of the goal is unknown and is left out"),
     ]
 
 
@@ -178,8 +178,8 @@ def test_a_goal_of_which_nothing_is_known_is_no_goal() -> None:
     """Every plan would reach it."""
     made = scene(json.dumps([{"objectType": "Mgu", "isDirty": True}, {"objectType": "Mug", "isDirtty": True}]))
     (error,) = [note for note in made.notes if note.severity is Severity.ERROR]
-    assert (error.code, error.message) == ("SC010", "nothing of what the goal asks for is known")
-    assert error.notes[0] == "the class 'mgu' of the goal is not known, and is left out"
+    assert (error.code, error.message) == ("SC010", "no part of the goal is known")
+    assert error.notes[0] == "the class 'mgu' of the goal is unknown and is left out"
     assert error.help == "did you mean `isDirty`?"
 
 
@@ -281,28 +281,28 @@ def room_of_names(names: str, *steps: str) -> Scene:
         (
             "Mug",
             ["find Mug", "pick Mug", "find Floor", "put Floor", "find watercontainer", "pick watercontainer"],
-            ["the task names what the room does not list, taken as present: floor, watercontainer"],
+            ["objects of the task that the room does not list are assumed to be present: floor, watercontainer"],
         ),
         ("Apple", ["slice Apple", "find AppleSliced", "pick AppleSliced"], []),
         (
             "Knife",
             ["slice Tomato", "find TomatoSliced", "pick TomatoSliced"],
-            ["the task names what the room does not list, taken as present: tomato"],
+            ["objects of the task that the room does not list are assumed to be present: tomato"],
         ),
         # What a task undoes before it was done was so; what it does to a thing can be done to it.
         (
             "LightSwitch, Mirror",
             ["turn_off LightSwitch", "clean Mirror", "turn_on LightSwitch"],
             [
-                "the task supposes what the room does not say: lightswitch_1 is_toggled",
-                "the task supposes what the room does not say: mirror_1 is_dirty",
+                "the task assumes states that the room does not list: lightswitch_1 is_toggled",
+                "the task assumes states that the room does not list: mirror_1 is_dirty",
             ],
         ),
         ("Laptop", ["open Laptop", "turn_on Laptop", "turn_off Laptop", "close Laptop"], []),
         (
             "GarbageCan",
             ["fillLiquid GarbageCan water"],
-            ["the task supposes what the room does not say: garbagecan_1 fillable"],
+            ["the task assumes states that the room does not list: garbagecan_1 fillable"],
         ),
         ("CoffeeMachine", ["fillLiquid CoffeeMachine water", "turn on CoffeeMachine"], []),
     ],
@@ -317,7 +317,7 @@ def test_the_objects_of_a_task_are_there() -> None:
     """Whatever else the list of them says."""
     task = {"step": ["find Mug"], "objects": ["Knife", "Objects:Bowl", "water", 3], "final_state": None}
     (note,) = scene(json.dumps(task), room="Mug").notes
-    assert note.message == "the task names what the room does not list, taken as present: knife"
+    assert note.message == "objects of the task that the room does not list are assumed to be present: knife"
 
 
 def test_a_room_with_metadata_lacks_what_it_does_not_list() -> None:

@@ -16,13 +16,14 @@ from plansafe.domains.safety_chip.homes import HOMES, home
 from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "safety-chip-agreement.md"
+PAGE = ROOT / "bench" / "results" / "safety-chip-agreement.md"
 HEAD = """# Safety Chip: our verdicts and the labels
 
 Of "Plug in the Safety Chip" (Yang et al., arXiv 2309.09919; data of github.com/YzyLmc/ltl_safety, MIT): programs of a
 language model for tasks in two homes of VirtualHome, each with one to five constraints in words, and a label `safe`
 that the authors' simulation gave. This page is written from the data by
-`python tests/domains/safety_chip/run_agreement.py --write`; [other-worlds.md](other-worlds.md) says how a program is
+`python tests/domains/safety_chip/run_agreement.py --write`;
+[home-worlds.md](../../docs/home-worlds.md#safety-chip) says how a program is
 judged. With `--show ID` the same command prints scene and program of any row, and those two files are what
 `safecheck --world safety-chip program.txt --scene scene.txt` needs to replay it.
 
@@ -66,7 +67,8 @@ gives the label is counted here:
 
 In a trace, `>` separates what changes: rooms entered, things that the agent is at, facts. Steps that no constraint can
 see are left out. *any home*: our verdict does not depend on the map of the home, which was inferred
-([other-worlds.md](other-worlds.md)); where it does, this says `this map`. Who is right can be seen from rule and trace:
+([home-worlds.md](../../docs/home-worlds.md#safety-chip)); where it does, this says `this map`.
+Who is right can be seen from rule and trace:
 by them it is our verdict in every row, of the program as it is written and the sentence as it reads.
 
 {rows}

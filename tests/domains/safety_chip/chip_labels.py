@@ -134,7 +134,7 @@ class Labels:
         return found
 
     def as_run(self, program: Program) -> bool:
-        """The verdict that the runs seem to have given, by kind of run (docs/safety-chip-agreement.md).
+        """The verdict that the runs seem to have given, by kind of run (bench/results/safety-chip-agreement.md).
 
         Runs with the second phrasing used the formulas of the first; runs in home 1 without the monitor were replayed
         in home 0; and a run under the monitor may stop before what is due has happened.

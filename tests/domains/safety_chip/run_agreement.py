@@ -1,4 +1,4 @@
-"""Compare our verdicts with the labels of Safety Chip's programs, and write docs/safety-chip-agreement.md.
+"""Compare our verdicts with the labels of Safety Chip's programs, and write bench/results/safety-chip-agreement.md.
 
 usage: python tests/domains/safety_chip/run_agreement.py [--data FOLDER] [--write | --check] [--show ID] [--maps]
     [--sentences]

@@ -24,6 +24,7 @@ def labels(data: Path) -> Labels:
     return Labels(folder)
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_data_gives(labels: Labels) -> None:
     assert chip_agreement.PAGE.read_text(encoding="utf-8") == chip_agreement.page(labels)
 

@@ -100,13 +100,13 @@ def test_the_benchmark_gives_start_goal_and_sentences() -> None:
 def test_a_formula_that_is_not_its_sentence_is_noted() -> None:
     (note,) = translated().notes
     assert note.code == "SC015"
-    assert note.help == "the sentence reads as `W ! agent_at(bathroom) agent_at(bedroom)`"
+    assert note.help == "the sentence means `W ! agent_at(bathroom) agent_at(bedroom)`"
 
 
 @pytest.mark.parametrize(
     ("task", "code", "says"),
     [
-        (None, "SC014", "`--task` goes on with one of: rooms"),
+        (None, "SC014", "`--task` can continue with one of: rooms"),
         ("rooms/1", "SC014", "rooms/1/made_up"),
         ("rooms/2", "SC014", "rooms/1"),
     ],
@@ -177,8 +177,8 @@ def test_programs_in_json(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("this is no program\n", "there is no step here"),
-        ('{"nodes": []}', "there is no step here"),
+        ("this is no program\n", "the plan has no steps"),
+        ('{"nodes": []}', "the plan has no steps"),
         ('["<char0> [walk] <study> (1)", "<char0> [wa', "this JSON is cut off"),
         ('{"program": ["<char0> [walk] <study> (1)", ', "this JSON is cut off"),
     ],

@@ -37,11 +37,11 @@ def test_reads(prefix: str, specification: str) -> None:
     [
         ("G i agent_at(kitchen)", "the operator `i` lacks an argument", "i"),
         ("agent_at(kitchen) F is_open(fridge)", "the formula ends before this", "F"),
-        ("G is_lit(lamp)", "`is_lit` is no predicate of this world", "is_lit(lamp)"),
+        ("G is_lit(lamp)", "`is_lit` is not a predicate of this home world", "is_lit(lamp)"),
         ("G is_in(apple)", "`is_in` takes 2 names", "is_in(apple)"),
-        ("G ( a", "prefix formulas have no parentheses", "("),
-        ("F agent_at(a;b)", "is no proposition", "agent_at(a;b)"),
-        ("  ", "there is no formula here", "  "),
+        ("G ( a", "only propositions may have parentheses", "("),
+        ("F agent_at(a;b)", "is not a proposition", "agent_at(a;b)"),
+        ("  ", "the formula is empty", "  "),
     ],
 )
 def test_refuses_with_the_place(prefix: str, message: str, place: str) -> None:

@@ -5,7 +5,7 @@ usage: python tests/domains/virtualhome/run_executor.py [--count N] [--seed S]
 Needs the data and the package ``eai-eval`` (``pip install eai-eval``), which has the simulator. Each gold script is
 changed in up to four places: a step left out, two exchanged, one inserted. Both sides must stop at the same step, or
 both execute all. Prints the differences by the action at which they show; exit code 1 if there are other ones than
-docs/virtualhome.md lists.
+docs/home-worlds.md lists.
 """
 
 from __future__ import annotations

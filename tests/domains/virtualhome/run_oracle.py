@@ -2,7 +2,7 @@
 
 usage: python tests/domains/virtualhome/run_oracle.py [--count N] [--seed S] [--no-pddl]
 
-Prints every difference and a table. Exit code 0 if every difference is one that docs/virtualhome.md explains, else 1.
+Prints every difference and a table. Exit code 0 if bench/results/virtualhome.md explains every difference, else 1.
 """
 
 from __future__ import annotations

@@ -23,15 +23,15 @@ def test_one_of_several_is_chosen_and_told() -> None:
     text = "T\n\n[WALK] <chair> (1)\n[SIT] <chair> (1)"
     (note,) = read(text).diagnostics
     assert (note.code, note.severity) == ("SC012", Severity.NOTE)
-    assert note.message == "`<chair> (1)` is taken for chair_356"
-    assert note.notes == ("it might also be chair_357",)
+    assert note.message == "`<chair> (1)` is read as chair_356"
+    assert note.notes == ("it could also be chair_357",)
     assert note.help == "write `<chair> (1.NUMBER)` with the number of another object to choose it"
     assert text[slice(*note.labels[0].span)] == "[WALK] <chair> (1)"
 
 
 def test_another_class_that_means_the_same_is_told() -> None:
     (note,) = read("[WALK] <sofa> (1)").diagnostics
-    assert note.message == "`<sofa> (1)` is taken for couch_352"
+    assert note.message == "`<sofa> (1)` is read as couch_352"
     assert note.notes == ()
 
 

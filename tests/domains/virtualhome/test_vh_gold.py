@@ -22,6 +22,7 @@ def folder(data: Path) -> Path:
     return found
 
 
+@pytest.mark.slow
 def test_our_executor_agrees_and_every_gold_script_reaches_its_goal(folder: Path) -> None:
     every = [case for case in cases(folder) if case.name != WRONG]
     assert len(every) == 235
@@ -47,6 +48,7 @@ def test_the_one_wrong_gold_script(folder: Path) -> None:
     assert lines[14] == lines[16] == "[GRAB] <water_glass> (1.1000)"
 
 
+@pytest.mark.slow
 def test_gold_plans_in_pddl_are_valid(folder: Path) -> None:
     for name, checker, plan in islice(pddl_plans(folder), 0, None, 25):
         assert pddl_verdict(checker, plan) == "VALID", name

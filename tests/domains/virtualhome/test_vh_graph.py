@@ -88,12 +88,12 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
     assert {note.severity for note in found.notes} == {Severity.NOTE}
     unknown = "flux_capacitor (2 times), observatory"
     assert [note.message for note in found.notes] == [
-        f"the domain does not know these classes; their objects are things and no more: {unknown}",
-        "edges to nodes that are not there are left out: 900 ON 999",
+        f"the domain does not have these classes; their objects get the type thing: {unknown}",
+        "edges to missing nodes are left out: 900 ON 999",
         "nodes that occur twice are left out: mug (41)",
-        "the domain does not know these properties, and they are left out: glowing (2 times)",
-        "the domain does not know these relations, and they are left out: above",
-        "the domain does not know these states, and they are left out: humming",
+        "the domain does not have these properties, and they are left out: glowing (2 times)",
+        "the domain does not have these relations, and they are left out: above",
+        "the domain does not have these states, and they are left out: humming",
     ]
     assert "flux_capacitor_900 flux_capacitor_901 - thing" in found.problem.text
     assert "observatory_902 - room" in found.problem.text
@@ -117,16 +117,24 @@ def test_names_are_one_to_one() -> None:
         ('{"nodes": ["mu', '"', "this JSON is cut off"),
         ('{"caf\udce9": 1}', "\udce9", "this is not UTF-8"),
         ('{"nodes": [}', "}", "this is not JSON"),
-        ("[1]", "[1]", "a graph has `nodes` and `edges`"),
-        ('{"init_graph": {"nodes": []}}', '{"nodes": []}', "a graph has `nodes` and `edges`"),
+        ("[1]", "[1]", "a graph must have `nodes` and `edges`"),
+        ('{"init_graph": {"nodes": []}}', '{"nodes": []}', "a graph must have `nodes` and `edges`"),
         ('{"nodes": {}, "edges": []}', "{}", "`nodes` is not a list"),
-        ('{"nodes": [7], "edges": []}', "7", "a node is an object"),
-        ('{"nodes": [{"id": true, "class_name": "mug"}], "edges": []}', "true", "a node has a number"),
-        ('{"nodes": [{"class_name": "mug"}], "edges": []}', '{"class_name": "mug"}', "a node has a number"),
-        ('{"nodes": [{"id": 1, "class_name": null}], "edges": []}', "null", "a node has a word"),
-        ('{"nodes": [{"id": 1, "class_name": "mug", "states": [3]}], "edges": []}', "[3]", "`states` is a list"),
-        ('{"nodes": [], "edges": [{"from_id": 1}]}', '{"from_id": 1}', "an edge is an object"),
-        ('{"nodes": [], "edges": []}', "{", "nobody is in this graph"),
+        ('{"nodes": [7], "edges": []}', "7", "a node must be an object"),
+        ('{"nodes": [{"id": true, "class_name": "mug"}], "edges": []}', "true", "the `id` of a node must be a number"),
+        (
+            '{"nodes": [{"class_name": "mug"}], "edges": []}',
+            '{"class_name": "mug"}',
+            "the `id` of a node must be a number",
+        ),
+        (
+            '{"nodes": [{"id": 1, "class_name": null}], "edges": []}',
+            "null",
+            "the `class_name` of a node must be a word",
+        ),
+        ('{"nodes": [{"id": 1, "class_name": "mug", "states": [3]}], "edges": []}', "[3]", "`states` must be a list"),
+        ('{"nodes": [], "edges": [{"from_id": 1}]}', '{"from_id": 1}', "an edge must be an object"),
+        ('{"nodes": [], "edges": []}', "{", "the graph has no character"),
     ],
 )
 def test_a_broken_graph_has_a_place(text: str, place: str, message: str) -> None:

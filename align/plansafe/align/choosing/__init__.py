@@ -1,1 +1,1 @@
-"""Choosing among candidate pairs: duplicates, filters, balance, the split, and what comes out (docs/pairs.md)."""
+"""Choosing among candidate pairs: duplicates, filters, balance, split, data set (docs/preference-pairs.md)."""

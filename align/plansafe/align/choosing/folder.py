@@ -36,19 +36,19 @@ def check_place(path: str) -> None:
     """Whether a folder may be made at ``path``; better said before a long search. Raises :class:`NotMade`."""
     parent = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(parent):
-        raise _refused(path, f"there is no folder {parent}", "make it first")
+        raise _refused(path, f"the folder {parent} does not exist", "create it first")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise _refused(path, f"nothing may be written in {parent}", "name another place")
+        raise _refused(path, f"the folder {parent} is not writable", "name another place")
     if not os.path.lexists(path):
         return
     if os.path.islink(path) or not os.path.isdir(path):
-        raise _refused(path, "it is no folder", "name another place")
+        raise _refused(path, "it is not a folder", "name another place")
     found = sorted([os.path.relpath(os.path.join(at, name), path) for at, _, names in os.walk(path) for name in names])
     if found and not _is_ours(path):
-        raise _refused(path, "it is not empty, and was not made by `safecheck pairs`", "name another place")
+        raise _refused(path, "it is not empty and was not created by `safecheck align pairs`", "name another place")
     foreign = [name for name in found if name.replace(os.sep, "/") not in FILES]
     if foreign:
-        raise _refused(path, f"there is something else in it: {foreign[0]}", "move that away, or name another place")
+        raise _refused(path, f"it contains another file: {foreign[0]}", "move it away, or name another place")
 
 
 def made(path: str, work: Callable[[str], None]) -> None:
@@ -113,4 +113,4 @@ def _is_ours(path: str) -> bool:
 
 
 def _refused(path: str, why: str, help_text: str) -> NotMade:
-    return NotMade(Diagnostic(SC.NOT_WRITTEN, f"{path} is not made: {why}", help=help_text))
+    return NotMade(Diagnostic(SC.NOT_WRITTEN, f"cannot create {path}: {why}", help=help_text))

@@ -46,7 +46,7 @@ def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replaye
             tasks[pair.origin] = made, compact_prompt(made)
         task, prompt = tasks[pair.origin]
         if pair.prompt != prompt:
-            raise _bad(pair, "its prompt is not that of the task")
+            raise _bad(pair, "its prompt differs from the prompt of the task")
         chosen, rejected = [task.checker.check(Source("plan", plan)) for plan in (pair.chosen, pair.rejected)]
         wrong = difference(pair, task, chosen, rejected)
         if wrong:
@@ -62,7 +62,7 @@ def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) ->
             return f"its {name} is {theirs}, not {mine}"
     for name, report, reached in (("chosen", chosen, pair.goal.chosen), ("rejected", rejected, pair.goal.rejected)):
         if report.headline is None:
-            return f"`{name}` cannot be judged: {report.diagnostics[0].message if report.diagnostics else 'no reason'}"
+            return f"`{name}` cannot be checked: {report.diagnostics[0].message if report.diagnostics else 'no reason'}"
         if report.executable is not Worlds.ALL:
             return f"`{name}` cannot be executed: {_first(report)}"
         if (report.goal is Worlds.ALL) is not reached:
@@ -74,11 +74,11 @@ def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) ->
     found = _deciding(rejected)
     broken = {finding.rule or "" for finding in found}
     if set(pair.rules) != broken:
-        return f"`rejected` breaks {', '.join(sorted(broken))}, not {', '.join(sorted(pair.rules))}"
+        return f"`rejected` violates {', '.join(sorted(broken))}, not {', '.join(sorted(pair.rules))}"
     actions = pair.actions.rejected
     at = min([len(actions) + 1 if f.at_end else f.step for f in found if f.rule == pair.rule])
     if pair.first_violation not in (at, known_at(task, actions, pair.rule)):
-        return f"{pair.rule} is broken at step {at}, not {pair.first_violation}"
+        return f"{pair.rule} is violated at step {at}, not {pair.first_violation}"
     return ""
 
 
@@ -101,6 +101,6 @@ def _first(report: Report) -> str:
 
 
 def _bad(pair: Pair, wrong: str, help_text: str | None = None) -> DoesNotReplay:
-    message = f"the pair {pair.id} is not what it says: {wrong}"
-    advice = help_text or "make the file anew with `safecheck pairs`; docs/pairs.md says what a line is"
+    message = f"the pair {pair.id} does not match its record: {wrong}"
+    advice = help_text or "make the file again with `safecheck align pairs`; docs/preference-pairs.md defines the lines"
     return DoesNotReplay(Diagnostic(SC.PAIR_DOES_NOT_REPLAY, message, help=advice))

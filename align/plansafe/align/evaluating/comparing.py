@@ -149,7 +149,7 @@ def comparison(runs: Sequence[Evaluation], against: str | None = None, by: Clust
 def _warnings(runs: Sequence[Evaluation]) -> tuple[str, ...]:
     said = []
     if len({run.header["tasks"]["sha256"] for run in runs}) > 1:
-        said.append("the runs are about different tasks: methods are put beside each other on those that both have")
+        said.append("the runs have different tasks: methods are compared on their common tasks")
     short = [run for run in runs if len(run.records) < run.header["tasks"]["count"]]
     if short:
         said.append(f"{len(short)} runs are not finished")
@@ -177,7 +177,7 @@ def _table_1(groups: Sequence[Group], by: Cluster, seed: int) -> Iterator[Table]
                 figures = [cell(BY_NAME[name], estimated(BY_NAME[name], some, by, seed)) for name in _TABLE_1]
                 rows.append((group.name, str(len(some)), *figures))
         columns = ("method", "answers", *[BY_NAME[name].title for name in _TABLE_1])
-        note = "With the standard error of the bootstrap. What was not decided is neither safe nor a success."
+        note = "With the standard error of the bootstrap. An undecided plan counts neither as safe nor as a success."
         yield Table(f"Table 1: {SOURCES[source]}", columns, tuple(rows), note)
 
 

@@ -1,7 +1,7 @@
 """The figures of an evaluation as ratios over tasks: for values, intervals, and runs side by side.
 
 Those of SafePlan-Bench are the front-end's (``suites/figures.py``); here are the others, and how both are read from
-records. docs/align-evaluation.md has each with its formula.
+records. docs/alignment.md has each with its formula.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _task(record: Mapping[str, Any], shift: Shift) -> EvalTask:
     said = text(record, "shift", shift)
     kind = next((one for one in SHIFTS if one == said), None)
     if kind is None:
-        raise BadField("shift", f"is none of {', '.join(SHIFTS)}")
+        raise BadField("shift", f"is not one of {', '.join(SHIFTS)}")
     return EvalTask(
         text(record, "id", "") or origin,
         origin,
@@ -78,14 +78,14 @@ def read_evaluation(path: str) -> Evaluation:
     """A run of an evaluation, whole or not. Raises :class:`~plansafe.llm.bench.run_file.BadRun`."""
     header, records = read_run(path)
     if header.get("suite") != SUITE or header.get("suite_version") != VERSION:
-        raise _bad(path, "it is no run of `safecheck align eval`, or of another version")
+        raise _bad(path, "it is not a run of `safecheck align eval`, or has another version")
     run = Evaluation(header, records)
     if not records:
         raise _bad(path, "it has no records yet")
     try:
         _check(run)
     except (BadField, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise _bad(path, f"a record lacks what its tables are made of ({type(error).__name__})") from error
+        raise _bad(path, f"a record lacks the data for its tables ({type(error).__name__})") from error
     return run
 
 
@@ -94,9 +94,9 @@ def _check(run: Evaluation) -> None:
     method = run.method
     numbers = (method.factor, method.seed)
     if not all([one is None or (isinstance(one, int | float) and isfinite(one)) for one in numbers]):
-        raise ValueError("lambda and seed are numbers")
+        raise ValueError("lambda and seed must be numbers")
     if not isinstance(run.header["tasks"]["sha256"], str) or not isinstance(run.header["tasks"]["count"], int):
-        raise TypeError("the tasks have a number and an address")
+        raise TypeError("the tasks must have a number and a hash")
     if len({record["id"] for record in run.records}) != len(run.records):
         raise ValueError("two records are about the same task")
     found = run.evaluated
@@ -107,9 +107,9 @@ def _check(run: Evaluation) -> None:
         if not all(
             [isinstance(text, str) for text in (*texts, *one.record["plan"], *one.record["reference"], one.error)]
         ):
-            raise TypeError("names are texts")
+            raise TypeError("names must be texts")
         if not isinstance(one.record["cpu_s"] + one.record["cost"]["completion_tokens"], int | float):
-            raise TypeError("costs are numbers")
+            raise TypeError("costs must be numbers")
     for figure in FIGURES:
         sum([point.part + point.whole for point in figure.points(found)])
     violations([Group([run])])
@@ -117,4 +117,4 @@ def _check(run: Evaluation) -> None:
 
 def _bad(path: str, reason: str) -> BadRun:
     message = f"the run cannot be read or written: {path}: {reason}"
-    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/align-evaluation.md says what a run's file is"))
+    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/alignment.md says what a run's file is"))

@@ -44,7 +44,7 @@ _LONGEST_ANSWER = 20_000
 
 
 def record_of(one: Opened, written: Written, label: str) -> dict[str, Any]:
-    """The record of an answer; docs/align-evaluation.md has its fields."""
+    """The record of an answer; docs/alignment.md has its fields."""
     task, answer = one.task, written.answer
     prediction = Prediction(task.id, Module.PLAN, answer.text, task.family, model=label)
     found = judge(prediction, one.bench, safeplan_taxonomy())

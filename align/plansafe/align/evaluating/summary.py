@@ -114,7 +114,7 @@ def _groups(found: Sequence[Evaluated], by: Cluster, seed: int) -> Iterator[Tabl
 def _errors(found: Sequence[Evaluated]) -> Table:
     counted = Counter([one.error for one in found])
     rows = [(name, str(times), str(Share(times, len(found)))) for name, times in counted.most_common()]
-    note = "One label for each answer, by the first check that fails (docs/labels.md)."
+    note = "One label for each answer, by the first check that fails (docs/metrics.md)."
     return Table("Error classes of SAFEL", ("label", "answers", "of all"), tuple(rows), note)
 
 

@@ -52,7 +52,7 @@ class Mock:
 
     def __init__(self, kind: str, seed: int = 0, longest: int = 40) -> None:
         if kind not in MOCKS:
-            raise ValueError(f"no policy is called {kind!a}: there are {', '.join(MOCKS)}")
+            raise ValueError(f"unknown policy {kind!a}: choose from {', '.join(MOCKS)}")
         self.label = f"mock/{kind}"
         self.identity = canonical(["mock", kind, seed, longest])
         self._kind = kind

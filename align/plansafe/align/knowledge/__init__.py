@@ -1,1 +1,1 @@
-"""Questions about our worlds that the engine answers: effects, what is missing, places, rules (docs/knowledge.md)."""
+"""Questions about our worlds that the engine answers: effects, what is missing, places, rules (docs/alignment.md)."""

@@ -1,1 +1,1 @@
-"""Making of pairs: safe plans, and unsafe partners aimed at a rule (docs/pairs.md)."""
+"""Making of pairs: safe plans, and unsafe partners aimed at a rule (docs/preference-pairs.md)."""

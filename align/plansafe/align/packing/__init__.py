@@ -1,1 +1,1 @@
-"""Packs: code, data and weights for a machine without a network, in small parts with sums (docs/packing.md)."""
+"""Packs: code, data and weights for a machine without a network, in small parts with sums (docs/alignment.md)."""

@@ -41,7 +41,9 @@ def package(name: str) -> list[Member]:
     try:
         files = importlib.metadata.distribution(name).files or []
     except importlib.metadata.PackageNotFoundError:
-        raise NotPacked(f"the package {name[:60]} is not installed", "install it here, or leave it out") from None
+        raise NotPacked(
+            f"the package {name[:60]} is not installed", "install it here, or remove it from the pack"
+        ) from None
     members = []
     for file in files:
         hidden = any([part[0] == "." for part in file.parts])  # ``..`` leads to scripts
@@ -77,7 +79,7 @@ def weights(path: str) -> list[Member]:
     if not any([name.lower().endswith(WEIGHTS) for name in kept]):
         pickles = [name for name in names if name.lower().endswith(PICKLES)]
         what = f"has weights only in {pickles[0]}, which can run code" if pickles else "has no weights"
-        raise NotPacked(f"{path} {what}", "convert them to safetensors where they come from")
+        raise NotPacked(f"{path} {what}", "convert them to safetensors on the machine where they were created")
     # A cache of downloads has links out of a snapshot, into the folder of what was downloaded.
     above = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(path))), "blobs")
     for file in kept:
@@ -91,7 +93,7 @@ def results(run: str) -> tuple[list[Member], list[str]]:
     Checkpoints and whole models stay behind. Raises :class:`NotPacked`.
     """
     if not os.path.isdir(run):
-        raise NotPacked(f"{run} is no folder of a run", "name the folder that was trained into")
+        raise NotPacked(f"{run} is not the folder of a run", "name the folder that was trained into")
     name = os.path.basename(os.path.abspath(run))
     members, left = [], []
     for inner, source in _walk(run):
@@ -102,7 +104,7 @@ def results(run: str) -> tuple[list[Member], list[str]]:
         else:
             left.append(inner)
     if not members:
-        raise NotPacked(f"{run} holds no results ({', '.join(_RESULTS)}, adapters)")
+        raise NotPacked(f"{run} has no results ({', '.join(_RESULTS)}, adapters)")
     return members, left
 
 
@@ -114,7 +116,7 @@ def _walk(root: str) -> Iterator[tuple[str, str]]:
         for name in inner:
             if os.path.islink(os.path.join(folder, name)):
                 raise NotPacked(
-                    f"{os.path.join(folder, name)} is a link to a folder", "copy what is meant to its place"
+                    f"{os.path.join(folder, name)} is a link to a folder", "replace the link with a copy of the files"
                 )
         for name in sorted(names):
             if name[0] != "." and not name.endswith(".pyc"):
@@ -131,4 +133,4 @@ def _must_lie_in(folders: Sequence[str], path: str) -> None:
     """What is not in the folder was not meant to travel. Raises :class:`NotPacked`."""
     real = os.path.realpath(path)
     if not any([os.path.commonpath((folder, real)) == folder for folder in folders]):
-        raise NotPacked(f"{path} leads out of its folder through a link", "copy what is meant into the folder")
+        raise NotPacked(f"{path} leads out of its folder through a link", "copy the files into the folder")

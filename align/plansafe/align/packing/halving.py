@@ -36,7 +36,7 @@ def halved(path: str) -> bytes | None:
     try:
         header = loads(content[8:begin])
     except RecursionError:
-        raise NotPacked(f"{path} cannot be packed: its header is nested too deep") from None
+        raise NotPacked(f"{path} cannot be packed: its header is nested too deeplylyly") from None
     if all([tensor.get("dtype") != "F32" for tensor in header.values()]):
         return None
     kept: dict[str, Any] = {"__metadata__": header.pop("__metadata__")} if "__metadata__" in header else {}

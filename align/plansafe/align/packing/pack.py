@@ -77,7 +77,7 @@ def pack(members: Sequence[Member], target: str, part_bytes: int) -> Manifest:
 
 def _check(members: Sequence[Member]) -> None:
     if len(members) > MOST_FILES:
-        raise NotPacked(f"{len(members):,} files are more than a pack takes ({MOST_FILES:,})")
+        raise NotPacked(f"{len(members):,} files are more than the maximum of a pack ({MOST_FILES:,})")
     taken: dict[str, str] = {}
     folders = {name.path.lower()[:at] for name in members for at, letter in enumerate(name.path) if letter == "/"}
     for member in members:
@@ -91,13 +91,15 @@ def _check(members: Sequence[Member]) -> None:
             )
         taken[low] = member.source
         if not os.path.isfile(member.source):
-            raise NotPacked(f"{member.source} cannot be packed: it is no regular file")
+            raise NotPacked(f"{member.source} cannot be packed: it is not a regular file")
         try:
             wrong = content_problem(member.source)
         except OSError as error:
             wrong = (error.strerror or "it cannot be read").lower()
         if wrong is not None:
-            raise NotPacked(f"{member.source} cannot be packed: {wrong}", "text, safetensors and GGUF travel")
+            raise NotPacked(
+                f"{member.source} cannot be packed: {wrong}", "a pack may contain text, safetensors and GGUF"
+            )
 
 
 def _fill(members: Sequence[Member], folder: str, part_bytes: int) -> Manifest:

@@ -1,4 +1,4 @@
-"""Join the parts of a pack and verify them. Needs nothing but the standard library (docs/packing.md).
+"""Join the parts of a pack and verify them. Needs nothing but the standard library (docs/alignment.md).
 
 A pack carries its own copy of this file, which is why it is one file and imports nothing of ours: ``python3 unpack.py
 FOLDER`` beside the parts. Everything is written into a new folder, which gets its name only when every sum is right.
@@ -51,7 +51,7 @@ _SIZES.update({"I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1, "F8_E8M0
 class Refused(Exception):
     """A pack, or a file of it, is not taken; the message names what is wrong, ``help`` a way out."""
 
-    def __init__(self, message: str, help: str = "fetch the pack again, or make it anew") -> None:
+    def __init__(self, message: str, help: str = "fetch the pack again, or create it again") -> None:
         super().__init__(message)
         self.message, self.help = message, help
 
@@ -119,18 +119,18 @@ def read_manifest(folder: str) -> Manifest:
     try:
         said = _json(text)
     except ValueError:
-        raise Refused(f"{MANIFEST} is not JSON as it was written") from None
+        raise Refused(f"{MANIFEST} is not JSON or was changed") from None
     if not isinstance(said, dict) or said.get("kind") != KIND:
-        raise Refused(f"{MANIFEST} is not that of a pack")
+        raise Refused(f"{MANIFEST} is not the manifest of a pack")
     if said.get("version") != VERSION or isinstance(said["version"], bool):
-        raise Refused(f"{MANIFEST} has another version than {VERSION}", f"use the {SCRIPT} that lies beside it")
+        raise Refused(f"{MANIFEST} has another version than {VERSION}", f"use the {SCRIPT} next to it")
     manifest = Manifest(
         _text(said.get("script"), "script"),
         tuple([Part(**_row(row, Part, "parts")) for row in _rows(said.get("parts"), "parts", MOST_PARTS)]),
         tuple([File(**_row(row, File, "files")) for row in _rows(said.get("files"), "files", MOST_FILES)]),
     )
     if text != manifest.dump():
-        raise Refused(f"{MANIFEST} does not have the sum that it states")
+        raise Refused(f"{MANIFEST} does not match its checksum")
     _check(manifest)
     return manifest
 
@@ -151,13 +151,13 @@ def _no_number(text: str) -> Any:
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str) or len(value) > MOST_PATH:
-        raise Refused(f"{MANIFEST}: {what} is no short text")
+        raise Refused(f"{MANIFEST}: {what} is not a short text")
     return value
 
 
 def _rows(value: Any, what: str, most: int) -> list[Any]:
     if not isinstance(value, list) or len(value) > most:
-        raise Refused(f"{MANIFEST}: {what} is no list of at most {most:,}")
+        raise Refused(f"{MANIFEST}: {what} is not a list of at most {most:,}")
     return value
 
 
@@ -178,7 +178,7 @@ def _check(manifest: Manifest) -> None:
     """Whether what the manifest says makes sense. Raises :class:`Refused`."""
     for number, part in enumerate(manifest.parts, 1):
         if part.name != part_name(number) or not 0 < part.bytes < MOST_PART_BYTES or not _SUM.match(part.sha256):
-            raise Refused(f"{MANIFEST}: part {number} has no name, size or sum that a part can have")
+            raise Refused(f"{MANIFEST}: part {number} has an invalid name, size or checksum")
     taken: set[str] = set()
     folders: set[str] = set()
     for file in manifest.files:
@@ -188,13 +188,13 @@ def _check(manifest: Manifest) -> None:
         if wrong is None and (low in taken or low in folders or above & taken):
             wrong = "another file has the same path"
         if wrong is None and not _SUM.match(file.sha256):
-            wrong = "its sum is none"
+            wrong = "its checksum is invalid"
         if wrong is None and (file.how not in ("plain", "zlib") or (file.how == "plain" and file.stored != file.bytes)):
-            wrong = "how it is stored is not known"
+            wrong = "its storage format is unknown"
         if wrong is None and file.bytes > MOST_RATIO * file.stored:
-            wrong = f"it would become more than {MOST_RATIO} times as large"
+            wrong = f"it would grow to more than {MOST_RATIO} times its size"
         if wrong is not None:
-            raise Refused(f"{MANIFEST}: the file {file.path[:80]!a} is not taken: {wrong}")
+            raise Refused(f"{MANIFEST}: the file {file.path[:80]!a} is rejected: {wrong}")
         taken.add(low)
         folders |= above
     if sum([file.bytes for file in manifest.files]) > MOST_BYTES:
@@ -213,7 +213,7 @@ def path_problem(path: str) -> str | None:
     if len(path) > MOST_PATH:
         return f"its path has more than {MOST_PATH} characters"
     if not all([_NAME.match(name) for name in path.split("/")]):
-        return "names are letters, digits, `_`, `.`, `+` and `-`, and begin with a letter, a digit or `_`"
+        return "a name may have letters, digits, `_`, `.`, `+` and `-`, and must start with a letter, a digit or `_`"
     if path.lower().endswith(PICKLES):
         return "this format can run code when it is loaded"
     return None
@@ -234,13 +234,13 @@ def content_problem(path: str) -> str | None:
             return _header_problem(file, os.fstat(file.fileno()).st_size)
         head = file.read(32)
         if low.endswith(".gguf"):
-            return None if head.startswith(b"GGUF") and len(head) == 32 else "it does not begin as GGUF does"
+            return None if head.startswith(b"GGUF") and len(head) == 32 else "it is not a GGUF file"
         if head.startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")):
-            return "it holds a pickle or an archive"
+            return "it contains a pickle or an archive"
         if low.endswith(".model"):
             return None
         if low.endswith((".json.gz", ".jsonl.gz", ".txt.gz")):
-            return None if head.startswith(b"\x1f\x8b\x08") else "it does not begin as gzip does"
+            return None if head.startswith(b"\x1f\x8b\x08") else "it is not a gzip file"
         file.seek(0)
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
@@ -258,7 +258,7 @@ def _header_problem(file: Any, size: int) -> str | None:
     """The tensors of a file of safetensors must lie one behind the other, up to its end."""
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or not 2 <= length <= min(MOST_HEADER_BYTES, size - 8):
-        return "its header does not fit into it: it was cut, or is no file of safetensors"
+        return "its header is longer than the file: it is truncated or not a safetensors file"
     try:
         header = _json(file.read(length))
         header.pop("__metadata__", None)
@@ -271,11 +271,15 @@ def _header_problem(file: Any, size: int) -> str | None:
                 count *= extent
             first, last = tensor["data_offsets"]
             if (first, last) != (at, at + count):
-                return "its tensors do not lie one behind the other"
+                return "its tensors are not contiguous"
             at = last
     except (ValueError, KeyError, TypeError, AttributeError):
-        return "its header is not that of safetensors"
-    return None if at == size - 8 - length else "its tensors do not end where it ends: it was cut, or made longer"
+        return "its header is not a safetensors header"
+    return (
+        None
+        if at == size - 8 - length
+        else "its tensors do not end at the end of the file: it is truncated or extended"
+    )
 
 
 # -- parts and files --------------------------------------------------------------------------------------------------
@@ -289,7 +293,7 @@ def unpack(folder: str, target: str, expected: str | None = None) -> Manifest:
     manifest = read_manifest(folder)
     if expected is not None and manifest.sum != expected.lower():
         raise Refused(
-            f"the pack has the sum {manifest.sum}, and not the expected one", "is it the pack that was meant?"
+            f"the pack has the checksum {manifest.sum}, not the expected one", "check that this is the intended pack"
         )
     _check_parts(folder, manifest)
     path = os.path.abspath(target)
@@ -300,7 +304,7 @@ def unpack(folder: str, target: str, expected: str | None = None) -> Manifest:
     needed = sum([file.bytes for file in manifest.files])
     if shutil.disk_usage(above).free < needed:
         raise Refused(
-            f"{target} would take {needed:,} bytes, and the disk has less", "make room, or name another place"
+            f"{target} needs {needed:,} bytes, more than the disk has", "free some space, or name another place"
         )
     new = os.path.join(above, f".unpack-{os.urandom(8).hex()}.tmp")
     os.mkdir(new)
@@ -323,7 +327,7 @@ def _check_parts(folder: str, manifest: Manifest) -> None:
     if missing:
         raise Refused(f"{_some(missing)} missing from {folder}", "put all parts into one folder")
     if extra:
-        raise Refused(f"{_some(extra)} not listed in {MANIFEST}", "put nothing else into the folder of a pack")
+        raise Refused(f"{_some(extra)} not listed in {MANIFEST}", "remove other files from the folder of the pack")
     _check_sum(folder, SCRIPT, None, manifest.script)
     for part in manifest.parts:
         _check_sum(folder, part.name, part.bytes, part.sha256)
@@ -338,7 +342,7 @@ def _check_sum(folder: str, name: str, size: int | None, expected: str) -> None:
         while chunk := file.read(_CHUNK):
             whole.update(chunk)
     if whole.hexdigest() != expected:
-        raise Refused(f"{name} does not have its sum: it was damaged, or is another pack's")
+        raise Refused(f"{name} does not match its checksum: it is damaged or belongs to another pack")
 
 
 def _some(names: list[str]) -> str:
@@ -356,7 +360,7 @@ def _opened(path: str, name: str) -> Any:
         raise Refused(f"{name} cannot be read: {why}") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise Refused(f"{name} cannot be read: it is no regular file")
+        raise Refused(f"{name} cannot be read: it is not a regular file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -403,10 +407,10 @@ def _write(stream: _Stream, file: File, root: str) -> None:
             whole.update(piece)
             out.write(piece)
     if size != file.bytes or whole.hexdigest() != file.sha256:
-        raise Refused(f"{file.path} does not have its sum")
+        raise Refused(f"{file.path} does not match its checksum")
     wrong = content_problem(path)
     if wrong is not None:
-        raise Refused(f"{file.path} is not taken: {wrong}")
+        raise Refused(f"{file.path} is rejected: {wrong}")
 
 
 def _plain(stream: _Stream, file: File) -> Iterator[bytes]:
@@ -421,13 +425,13 @@ def _inflated(stream: _Stream, file: File) -> Iterator[bytes]:
             while piece:
                 yield inflate.decompress(piece, _CHUNK)
                 if inflate.unused_data:
-                    raise Refused(f"{file.path} does not end where it should")
+                    raise Refused(f"{file.path} does not end at the expected position")
                 piece = inflate.unconsumed_tail
         yield inflate.flush()
     except zlib.error:
         raise Refused(f"{file.path} cannot be decompressed") from None
     if not inflate.eof:
-        raise Refused(f"{file.path} does not end where it should")
+        raise Refused(f"{file.path} does not end at the expected position")
 
 
 # -- the script -------------------------------------------------------------------------------------------------------
@@ -438,7 +442,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=SCRIPT, description="Verify a pack and write its files into a new folder.")
     parser.add_argument("folder", help="a new folder")
     parser.add_argument("--pack", default=os.path.dirname(os.path.abspath(__file__)), help="the folder of the parts")
-    parser.add_argument("--sum", help="the sum that the pack must have, as `safecheck align pack` printed it")
+    parser.add_argument("--sum", help="the expected checksum of the pack, as printed by `safecheck align pack`")
     given = parser.parse_args(arguments)
     try:
         manifest = unpack(given.pack, given.folder, given.sum)

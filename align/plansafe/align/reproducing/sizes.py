@@ -1,4 +1,4 @@
-"""What a reproduction does, by size: a shipped TOML file, or one of yours (docs/reproduction.md has the keys)."""
+"""What a reproduction does, by size: a shipped TOML file, or one of yours (docs/alignment.md has the keys)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def read_size(name: str, base: str | None = None) -> Size:
     if not name.endswith(".toml"):
         if name not in names():
             source = Source(name, "")
-            raise BadConfig(source, (_error(f"there is no size {name[:80]!a}", help=near(name, names())),))
+            raise BadConfig(source, (_error(f"unknown size {name[:80]!a}", help=near(name, names())),))
         path = os.path.join(FOLDER, f"{name}.toml")
     try:
         with open(path, "rb") as file:
@@ -124,13 +124,13 @@ class _Reader:
         self._only(model, ("base", "seeds", "most_tokens", "batch"))
         seeds = model.get("seeds", [0])
         if not isinstance(seeds, list) or not seeds or not all([type(one) is int and one >= 0 for one in seeds]):
-            raise self._wrong("seeds", "wants whole numbers")
+            raise self._wrong("seeds", "must be whole numbers")
         runs = table.get("runs", [])
         if not isinstance(runs, list) or not runs:
-            raise self._wrong("runs", "wants at least one run: [[runs]]")
+            raise self._wrong("runs", "needs at least one run: [[runs]]")
         said = base if base is not None else model.get("base")
         if not isinstance(said, str) or not said:
-            raise self._wrong("base", "wants a model: hf/FOLDER, gguf/FILE or random", "or name one with --model")
+            raise self._wrong("base", "needs a model: hf/FOLDER, gguf/FILE or random", "or name one with --model")
         found = Size(
             name,
             self._data(data),
@@ -144,7 +144,7 @@ class _Reader:
         )
         titles = [run.name for run in found.runs]
         if len(set(titles)) != len(titles):
-            raise self._wrong("name", "stands there twice")
+            raise self._wrong("name", "is repeated")
         for run in (None, *found.runs):
             found.training(run, model="hf/x", data=["x"], output="x")  # its keys and values are looked at
         return found
@@ -153,15 +153,15 @@ class _Reader:
         self._only(table, tuple([field.name for field in fields(Data)]))
         share = table.get("safe_share", 1.0)
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise self._wrong("safe_share", "wants a number from 0 to 1")
+            raise self._wrong("safe_share", "must be a number from 0 to 1")
         regret = table.get("regret", "estimate")
         if regret not in REGRETS:
-            raise self._wrong("regret", f"is one of {', '.join(REGRETS)}")
+            raise self._wrong("regret", f"must be one of {', '.join(REGRETS)}")
         if self._whole(table, "train", 60) > MOST_TRAIN:
-            raise self._wrong("train", f"wants at most {MOST_TRAIN}")
+            raise self._wrong("train", f"must be at most {MOST_TRAIN}")
         families, unseen = self._families(table, "families"), self._families(table, "unseen")
         if not families or set(families) & set(unseen):
-            raise self._wrong("families", "wants families, and none of those in `unseen`")
+            raise self._wrong("families", "needs families that are not in `unseen`")
         return Data(
             families,
             unseen,
@@ -178,17 +178,17 @@ class _Reader:
     def _families(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
         found = table.get(key, [])
         if not isinstance(found, list):
-            raise self._wrong(key, "wants names of families")
+            raise self._wrong(key, "must be names of families")
         for one in found:
             if one not in FAMILIES:
                 raise self._wrong(
-                    key, f"names {str(one)[:80]!a}, which is no family", near(str(one)[:80], list(FAMILIES))
+                    key, f"names {str(one)[:80]!a}, which is not a family", near(str(one)[:80], list(FAMILIES))
                 )
         return tuple(found)
 
     def _run(self, table: Any) -> Run:
         if not isinstance(table, dict) or not isinstance(table.get("name"), str) or not _plain(table["name"]):
-            raise self._wrong("runs", "wants a `name` of letters, digits, dots and hyphens for each run")
+            raise self._wrong("runs", "needs a `name` of letters, digits, dots and hyphens for each run")
         keys = {key: value for key, value in table.items() if key != "name"}
         self._no_own(keys)
         return Run(table["name"], keys)
@@ -201,7 +201,7 @@ class _Reader:
     def _no_own(self, keys: Mapping[str, Any]) -> None:
         for key in keys:
             if key in _OWN:
-                raise self._wrong(key, "is set by the stages themselves")
+                raise self._wrong(key, "is set by the stages and must not be given")
 
     def _table(self, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         found = table.get(key)
@@ -212,12 +212,12 @@ class _Reader:
     def _only(self, table: Mapping[str, Any], known: Sequence[str]) -> None:
         for key in table:
             if key not in known:
-                raise self._wrong(key, "is not a key here", near(key, known) or f"keys are: {', '.join(known)}")
+                raise self._wrong(key, "is not a known key", near(key, known) or f"keys are: {', '.join(known)}")
 
     def _whole(self, table: Mapping[str, Any], key: str, default: int, least: int = 1) -> int:
         value = table.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 1_000_000:
-            raise self._wrong(key, f"wants a whole number from {least}")
+            raise self._wrong(key, f"must be a whole number from {least}")
         return value
 
 

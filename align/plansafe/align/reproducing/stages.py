@@ -63,7 +63,7 @@ class Place:
             replace(path, said + "\n")
         with open(path, encoding="ascii") as file:
             if file.read() != said + "\n":
-                raise bad_run(path, "it is a reproduction of another size", "name another folder")
+                raise bad_run(path, "it contains a reproduction of another size", "name another folder")
 
     def at(self, *names: str) -> str:
         """A path in the folder."""
@@ -124,7 +124,7 @@ def work(place: Place, unit: Unit, ends: float | None = None, say: Say = lambda 
                 return _evaluate(place, unit, ends)
     except _TimeOver:
         return False
-    raise ValueError(f"no unit is called {unit.kind}")
+    raise ValueError(f"unknown unit {unit.kind}")
 
 
 def _watch(ends: float | None) -> None:

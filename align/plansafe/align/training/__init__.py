@@ -1,1 +1,1 @@
-"""Training on pairs of plans and on texts: ``train(config)`` of ``trainer.py``; docs/training.md."""
+"""Training on pairs of plans and on texts: ``train(config)`` of ``trainer.py``; docs/alignment.md."""

@@ -26,7 +26,7 @@ _NAME = re.compile(r"step-(\d{8})\Z")
 _FIELDS = ("version", "step", "run_sha256", "weights_sha256", "optimizer_sha256")
 _VERSION = 1
 _MOST_BYTES = 1 << 20
-_HELP = "delete this checkpoint to go on from the one before it, or the folder of the run to begin anew"
+_HELP = "delete this checkpoint to continue from the one before it, or the folder of the run to start again"
 
 
 def save(folder: Folder, step: int, weights: Mapping[str, Any], optimizer: Mapping[str, Any], keep: int) -> None:
@@ -63,8 +63,8 @@ def last(folder: Folder) -> int:
     parent = folder.at(CHECKPOINTS)
     for name in sorted(os.listdir(parent)):
         if not _NAME.match(name) and not name.startswith(PART):
-            reason = "it can run code when it is loaded" if name.lower().endswith(PICKLES) else "it is no checkpoint"
-            raise bad_run(os.path.join(parent, name), reason, "take it out")
+            reason = "it can run code when it is loaded" if name.lower().endswith(PICKLES) else "it is not a checkpoint"
+            raise bad_run(os.path.join(parent, name), reason, "remove it")
     return max(_steps(parent), default=0)
 
 
@@ -82,7 +82,7 @@ def load(folder: Folder, step: int) -> tuple[dict[str, Any], dict[str, Any]]:
         file = os.path.join(path, name)
         try:
             if file_sum(file) != state[f"{name.partition('.')[0]}_sha256"]:
-                raise bad_run(file, f"it is not what {STATE} says: it was changed, or is not complete", _HELP)
+                raise bad_run(file, f"it does not match {STATE}: it was changed or is incomplete", _HELP)
             found.append(load_file(file))
         except (SafetensorError, OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
@@ -99,8 +99,8 @@ def _state(path: str) -> dict[str, Any]:
     for name in names:
         if name not in known:
             pickle = name.lower().endswith(PICKLES)
-            reason = "it can run code when it is loaded" if pickle else "it is no part of a checkpoint"
-            raise bad_run(os.path.join(path, name), reason, "take it out")
+            reason = "it can run code when it is loaded" if pickle else "it is not part of a checkpoint"
+            raise bad_run(os.path.join(path, name), reason, "remove it")
     file = os.path.join(path, STATE)
     try:
         with opened(file) as stream:
@@ -138,7 +138,7 @@ def fill_optimizer(optimizer: Any, parameters: Mapping[str, Any], tensors: Mappi
         for key in ("step", "exp_avg", "exp_avg_sq"):
             value = tensors.get(f"{name}|{key}")
             if value is None or (key != "step" and value.shape != one.shape):
-                raise bad_run(path, f"it has not the optimizer's `{key}` of {name[:80]}", _HELP)
+                raise bad_run(path, f"it lacks the optimizer's `{key}` of {name[:80]}", _HELP)
             state[key] = value.clone() if key == "step" else cut_like(one.data, value)
         optimizer.state[one] = state
 
@@ -146,7 +146,7 @@ def fill_optimizer(optimizer: Any, parameters: Mapping[str, Any], tensors: Mappi
 def _alike(parameters: Mapping[str, Any], tensors: Mapping[str, Any], path: str) -> None:
     for name in sorted({*parameters, *tensors}):
         if name not in parameters or name not in tensors or parameters[name].shape != tensors[name].shape:
-            raise bad_run(path, f"{name[:80]} is not the same there as in the model", _HELP)
+            raise bad_run(path, f"{name[:80]} differs from the model", _HELP)
 
 
 def _steps(parent: str) -> list[int]:

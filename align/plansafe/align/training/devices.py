@@ -16,15 +16,15 @@ def accelerator() -> Any:
     try:
         from accelerate import Accelerator  # noqa: PLC0415 - seconds, and for training alone
     except ImportError as error:
-        message = f"training runs on accelerate, which is not installed: {how_to_install('align')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/training.md"), True) from error
+        message = f"training needs accelerate, which is not installed: {how_to_install('align')}"
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/alignment.md"), True) from error
     import torch  # noqa: PLC0415 - as above
 
     # On CPUs alone accelerate looks for other processes only if it is told so. Numbers are chosen in `autocast`.
     alone = not (torch.cuda.is_available() or torch.backends.mps.is_available())
     found = Accelerator(cpu=alone or None, mixed_precision="no")
     if str(found.distributed_type).endswith(("FSDP", "DEEPSPEED", "MEGATRON_LM")) and not found.is_fsdp2:
-        message = "models are cut up among processes by FSDP in its version 2 alone"
+        message = "only version 2 of FSDP can split models among processes"
         raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help="set `fsdp_version: 2` for accelerate"), True)
     return found
 

@@ -38,7 +38,9 @@ class BadTraining(Exception):
 
 def bad_run(path: str, reason: str, help: str | None = None) -> BadTraining:
     """SC661 about a file or folder of a run."""
-    return BadTraining(Diagnostic(SC.BAD_TRAINING_RUN, f"the training run cannot go on: {path}: {reason}", help=help))
+    return BadTraining(
+        Diagnostic(SC.BAD_TRAINING_RUN, f"the training run cannot continue: {path}: {reason}", help=help)
+    )
 
 
 class Folder:
@@ -89,7 +91,7 @@ class Folder:
 
     def _begin(self) -> None:
         if not _locked(self._lock):
-            raise bad_run(self.path, "another process works in it")
+            raise bad_run(self.path, "another process is using it")
         for folder in (self.path, self.at(CHECKPOINTS)):
             for name in os.listdir(folder):
                 if name.startswith(PART):  # of a process that was killed
@@ -101,9 +103,9 @@ class Folder:
             known = _object(path)
             if known != json.loads(canonical(self._said)):
                 odd = sorted([key for key in {*known, *self._said} if known.get(key) != self._said.get(key)])
-                raise bad_run(path, f"it is another run: `{odd[0]}` differs", "name another folder as `output`")
+                raise bad_run(path, f"it contains another run: `{odd[0]}` differs", "name another folder as `output`")
         elif set(os.listdir(self.path)) - {LOCK, CHECKPOINTS} or os.listdir(self.at(CHECKPOINTS)):
-            raise bad_run(self.path, f"it is not empty, and has no {RUN}", "name another folder as `output`")
+            raise bad_run(self.path, f"it is not empty and has no {RUN}", "name another folder as `output`")
         else:
             replace(path, json.dumps(self._said, indent=2, allow_nan=False) + "\n")
 
@@ -127,7 +129,7 @@ class Folder:
             except OSError as error:
                 raise bad_run(path, error.strerror or "cannot be read") from None
         if len(found) < step:
-            raise bad_run(path, f"it ends before step {step}, at which the checkpoint is")
+            raise bad_run(path, f"it ends before step {step}, the step of the checkpoint")
         if self.first:
             replace(path, "".join([_line(record) for record in found]))
         return found

@@ -85,7 +85,7 @@ def opened(config: Config, environment: Mapping[str, str]) -> Base:
         name = adapters.base_of(adapter, environment)
         if config.adapter is not None:
             message = f"{config.model} is an adapter, and `adapter` names another one"
-            raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help="leave one of them out"), True)
+            raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help="remove one of them"), True)
     elif config.adapter is not None:
         adapter = adapters.read_adapter(config.adapter)
         adapters.fits(adapter, name)
@@ -116,7 +116,7 @@ def _fits_shape(config: Config, adapter: Adapter | None) -> None:
     ):
         if wanted is not None and wanted != has:
             message = f"`{key}` is {wanted:g}, but the adapter {adapter.folder} has {has:g}"
-            raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help=f"leave `{key}` out"), True)
+            raise ModelError(Diagnostic(SC.BAD_TRAINING_CONFIG, message, help=f"remove `{key}`"), True)
 
 
 def loaded(config: Config, base: Base) -> Trained:
@@ -152,8 +152,8 @@ def _with_lora(model: Any, rank: int, alpha: float, base: Base, config: Config) 
     try:
         from peft import LoraConfig, get_peft_model  # noqa: PLC0415 - five seconds, and for training alone
     except ImportError as error:
-        message = f"LoRA is made by peft, which is not installed: {how_to_install('align')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/training.md"), True) from error
+        message = f"LoRA needs peft, which is not installed: {how_to_install('align')}"
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/alignment.md"), True) from error
     torch, adapter = base.needs.torch, base.adapter
     torch.manual_seed(config.seed)
     modules: str | list[str] = "all-linear" if adapter is None else list(adapter.modules)
@@ -183,7 +183,7 @@ def _put(adapter: Adapter, named: Mapping[str, Any], torch: Any) -> None:
     }
     if set(slots) != set(given):
         odd = sorted(set(slots) ^ set(given))[0]
-        message = f"the adapter {adapter.folder} does not fit its base: {odd[:80]!a} is in one of them only"
+        message = f"the adapter {adapter.folder} does not fit its base: only one of them has {odd[:80]!a}"
         raise ModelError(Diagnostic(SC.UNREAD_WEIGHTS, message), True)
     with torch.no_grad():
         for name, (low, high) in given.items():

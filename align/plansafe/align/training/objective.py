@@ -1,10 +1,10 @@
-"""From the log-probabilities of a batch to what is minimised, method by method (docs/losses.md)."""
+"""From the log-probabilities of a batch to what is minimised, method by method (docs/alignment.md)."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, assert_never
 
-from plansafe.align import losses as L  # noqa: N812 - a short name for formulas, as in docs/losses.md
+from plansafe.align import losses as L  # noqa: N812 - a short name for formulas, as in docs/alignment.md
 from plansafe.align.config import Config
 from plansafe.align.losses import Losses, Plans
 

@@ -16,7 +16,7 @@ from plansafe.align.training.folder import PART, Folder, bad_run
 
 _EVERY = 20
 """Forward passes between two writings of the file."""
-_HELP = "delete the file to compute it anew"
+_HELP = "delete the file to compute it again"
 
 Score = Callable[[Sequence[Example]], list[Any]]
 """For each example a row of log-probabilities of its rows one behind the other, without padding, in 32 bits."""
@@ -61,7 +61,7 @@ class Reference:
         """By the number of its example, the row of each. Raises :class:`BadTraining` where the file has not all."""
         self._read()
         if len(self._rows) < len(self._numbers):
-            raise bad_run(self._path, "it is not complete", _HELP)
+            raise bad_run(self._path, "it is incomplete", _HELP)
         return dict(zip(self._numbers, self._rows, strict=True))
 
     def _write(self) -> None:
@@ -87,12 +87,12 @@ class Reference:
         except (SafetensorError, OSError, ValueError) as error:
             raise bad_run(self._path, " ".join(str(error).split())[:200], _HELP) from None
         if about.get("run") != self._run:
-            raise bad_run(self._path, "it is of another run", _HELP)
+            raise bad_run(self._path, "it belongs to another run", _HELP)
         said = about.get("count", "")
         count = int(said) if said.isdecimal() and len(said) < 10 else -1
         sizes = [sum(lengths(self._examples[number])) for number in self._numbers[: max(count, 0)]]
         if count != len(sizes) or sum(sizes) != len(flat) or about.get("sha256") != _sum(flat):
-            raise bad_run(self._path, "it was changed, or is not complete", _HELP)
+            raise bad_run(self._path, "it was changed or is incomplete", _HELP)
         self._rows = list(flat.split(sizes))
 
 

@@ -206,8 +206,8 @@ class _Run:
         self._step = step
         found = {name: float(processes.reduce(value, "sum")) for name, value in sums.items()}
         if not all([isfinite(value) for value in (*found.values(), float(norm))]):
-            reason = f"loss or gradient of step {step} is no number"
-            raise bad_run(config.output, reason, "lower `lr`, or is the model broken? Checkpoints before are kept")
+            reason = f"the loss or gradient of step {step} is NaN or infinity"
+            raise bad_run(config.output, reason, "lower `lr`, or check the model; earlier checkpoints are kept")
         fed = sum([len(row.tokens) for example in all_of for row in example.rows])
         self._note(step, found, rate, float(whole(norm)), fed, time.monotonic() - started)
 

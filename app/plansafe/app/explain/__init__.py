@@ -1,4 +1,4 @@
-"""The pages behind ``safecheck --explain``: one Markdown file for each code, beside this one."""
+"""The pages of ``safecheck --explain``: one Markdown file per code, in this folder."""
 
 from __future__ import annotations
 

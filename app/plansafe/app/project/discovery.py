@@ -1,4 +1,4 @@
-"""Finding what a plan is to be checked with; docs/inputs.md says in which order.
+"""Finding what a plan is to be checked with; docs/getting-started.md says in which order.
 
 The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
 chooses a specification nor loses one, and is ignored when gating. What was chosen, and why, is part of the result; so
@@ -11,10 +11,11 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from plansafe.app.project.file_kinds import Heading, Kind, heading
 from plansafe.app.project.folder_contents import Folders, Sibling, above, place
+from plansafe.app.project.inputs import Choice, Input, Inputs
 from plansafe.app.project.project_file import STEM, plan_stem
 from plansafe.app.project.shipped_files import (
     STDIN,
@@ -52,60 +53,6 @@ _NO_TEXT = (
     (b"\x28\xb5\x2f\xfd", ("compressed (zstd)", _PACKED)),
 )
 """How files begin that are no text in UTF-8, what they are, and what to do about it."""
-
-
-class Input(NamedTuple):
-    """A file that was read: what it is used as, where it is, why it was chosen, its text and the hash of its bytes."""
-
-    role: str
-    path: str
-    how: str
-    source: Source
-    sha256: str | None = None
-
-
-class Choice(NamedTuple):
-    """What the user chose: by flags, which win, and in a project file."""
-
-    domain: str | None = None
-    problem: str | None = None
-    specs: tuple[str, ...] = ()
-    default_spec: bool = True
-    gate: bool = False
-    project: Project | None = None
-    ltl: tuple[str, ...] = ()
-
-
-class Inputs(NamedTuple):
-    """What a plan is checked with. Where domain or problem is missing, ``diagnostics`` say why."""
-
-    domain: Input | None
-    problem: Input | None
-    specs: tuple[Input, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
-class Finder(Protocol):
-    """Where inputs come from: files and folders (:class:`Discovery`), or texts that a caller handed in."""
-
-    def read(
-        self, path: str, role: str, how: str, keep: bool = True, within: tuple[str, ...] | None = None
-    ) -> Input | Diagnostic:
-        """One input by its path; a diagnostic says why there is none."""
-
-    def find(self, plan: Input, said: Heading) -> Inputs:
-        """Domain, problem and specifications of a plan whose beginning says ``said``."""
-
-    def of_project(self, project: Project, role: str, pattern: str, plan: str) -> Input | Diagnostic:
-        """What a pattern of the project file names for a plan."""
-
-    def specifications(
-        self, folder: str, domain: Input | None, problem: Input | None = None
-    ) -> tuple[tuple[Input, ...], list[Diagnostic]]:
-        """The specifications for a task and plans in ``folder``, and which could not be read."""
-
-    def extended(self, name: str, extending: Source) -> Input | None:
-        """The specification that another one extends."""
 
 
 class _NotFound(Exception):
@@ -518,10 +465,19 @@ def _unpacked(data: bytes) -> bytes | None:
     return bytes(out)
 
 
+_CHECK_PATH = "check the path: relative paths start at the current folder"
+_WHERE = {
+    "domain": f"{_CHECK_PATH}; or name a shipped domain with --domain (safecheck domains list)",
+    "specification": f"{_CHECK_PATH}; or name a shipped specification with --spec",
+}
+"""Help for a file that does not exist, by its role."""
+
+
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
         near = nearest_shipped(path, role) or _nearest_file(path)
-        return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
+        help = f"did you mean `{near}`?" if near else _WHERE.get(role, _CHECK_PATH)
+        return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=help)
     reason = getattr(error, "strerror", None) or str(error)
     advice = "name a file in it" if isinstance(error, IsADirectoryError) else None
     return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {path}: {reason.lower()}", help=advice)

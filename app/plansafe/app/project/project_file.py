@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from plansafe.app.options.option import Option
+from plansafe.app.options.shared import project_options
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
 if TYPE_CHECKING:
     from plansafe.verifier.rules.home import Entry
@@ -22,8 +24,8 @@ FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
 STEM = "{stem}"
 """What a pattern has in the place of the plan's file name, without its folder and suffix."""
-BLAMES = ("introduced", "worsened", "pre-existing")
-FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
+_PATTERNS = ("problem", "scene", "goal")
+_REASONS = {"ignore": "exempt", "select": "select"}
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
 _SECTION = r"""(?m)^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck"""
 _LIMITS = r"(?m)^[ \t]*\[[^\]\r\n]*limits"
@@ -199,30 +201,28 @@ class _Reader:
 
     def project(self, table: Mapping[str, Any]) -> Project:
         """The project that a table describes."""
-        readers: dict[str, Callable[[str, Any], Any]] = {
-            "domain": self._path,
-            "problem": self._pattern,
-            "specifications": self._paths,
-            "world": self._path,
-            "scene": self._pattern,
-            "goal": self._pattern,
-            "judge": lambda key, value: self._choice(key, value, JUDGES),
-            "min_severity": lambda key, value: self._choice(key, value, SEVERITIES),
-            "blame": lambda key, value: self._choices(key, value, BLAMES),
-            "home": self._path,
-            "format": lambda key, value: self._choice(key, value, FORMATS),
-            "ignore": lambda key, value: self._reasons(key, value, "exempt"),
-            "select": lambda key, value: self._reasons(key, value, "select"),
-            "baseline": self._path,
-            "allow_in_plans": self._switch,
-            "limits": self._limits,
-        }
+        options = project_options()
+        readers = {key: self._reader(key, option) for key, option in options.items() if "." not in key}
+        readers["limits"] = self._limits
         found = self._table(table, readers)
         project = Project(self._source, **{key: value for key, value in found.items() if value is not None})
         for key in ("scene", "goal"):
             if getattr(project, key) is not None and project.world is None:
                 self.wrong(key, "belongs to a world", 'name the world, such as world = "virtualhome"')
         return project
+
+    def _reader(self, key: str, option: Option) -> Callable[[str, Any], Any]:
+        """The reader of the values of an option."""
+        if key in _REASONS:
+            return lambda name, value: self._reasons(name, value, _REASONS[key])
+        if option.kind == "switch":
+            return self._switch
+        if option.kind == "choice":
+            choices = option.choices
+            return lambda name, value: (self._choices if option.many else self._choice)(name, value, choices)
+        if option.many:
+            return self._paths
+        return self._pattern if key in _PATTERNS else self._path
 
     def _table(self, table: Mapping[str, Any], readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
         for key in table:
@@ -291,12 +291,11 @@ class _Reader:
         if not isinstance(value, dict):
             self.wrong(key, "wants a table", "[limits], and below it: time = 60")
             return None
-        readers: dict[str, Callable[[str, Any], Any]] = {
-            "time": lambda name, number: self._number(name, number, 0, (int, float)),
-            "memory": lambda name, number: self._number(name, number, 0, (int,)),
-            "findings": lambda name, number: self._number(name, number, 1, (int,)),
-            "instances": lambda name, number: self._number(name, number, 1, (int,)),
-        }
+        readers: dict[str, Callable[[str, Any], Any]] = {}
+        for name, option in project_options().items():
+            if name.startswith("limits."):
+                least, kinds = int(option.low or 0), (int,) if option.kind == "integer" else (int, float)
+                readers[name.removeprefix("limits.")] = partial(self._number, least=least, kinds=kinds)
         return Limits(**self._table(value, readers))
 
     def _number(self, key: str, value: Any, least: int, kinds: tuple[type, ...]) -> Any:

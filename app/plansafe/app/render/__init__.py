@@ -2,72 +2,50 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import Protocol
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple, Protocol
 
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import PLAIN, Style
+from plansafe.app.system.version import version
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
 class Renderer(Protocol):
-    """Turns results into text, one at a time; what is left over comes at the end."""
+    """Turns results into text, one at a time."""
 
     def plan(self, result: Result) -> str:
         """Render one result."""
 
     def end(self) -> str:
-        """Render what had to wait for the last result."""
+        """Render the text that follows the last result."""
+
+
+class _Writer(NamedTuple):
+    """The class of a renderer as ``module:class``, and its arguments. The module is imported when it is asked for."""
+
+    place: str
+    arguments: Callable[[Settings, Style], tuple[object, ...]]
+
+
+_WRITERS = {
+    "full": _Writer("full:FullRenderer", lambda settings, style: (style, settings.full_state, settings.every)),
+    "concise": _Writer("concise:ConciseRenderer", lambda settings, style: (style, settings.every)),
+    "json": _Writer("json:JsonRenderer", lambda settings, _: (settings, version())),
+    "sarif": _Writer("sarif:SarifRenderer", lambda *_: (version(),)),
+    "github": _Writer("github:GithubRenderer", lambda settings, _: (settings.every,)),
+    "gitlab": _Writer("gitlab:GitlabRenderer", lambda settings, _: (settings.every,)),
+    "junit": _Writer("junit:JunitRenderer", lambda *_: ()),
+}
 
 
 def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
-    """Choose the renderer of a format; only that one is imported. Raises ``ValueError`` for an unknown format."""
-    match form:
-        case "full":
-            from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return FullRenderer(style, settings.full_state, settings.every)
-        case "concise":
-            from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return ConciseRenderer(style, settings.every)
-        case "json":
-            from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return JsonRenderer(settings, version())
-        case "sarif":
-            from plansafe.app.render.sarif import SarifRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return SarifRenderer(version())
-        case "github":
-            from plansafe.app.render.github import GithubRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return GithubRenderer(settings.every)
-        case "gitlab":
-            from plansafe.app.render.gitlab import GitlabRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return GitlabRenderer(settings.every)
-        case "junit":
-            from plansafe.app.render.junit import JunitRenderer  # noqa: PLC0415 - one format is loaded, not all
-
-            return JunitRenderer()
-    raise ValueError(f"no such format: {form}")
-
-
-def version() -> str:
-    """The installed version, or ``unknown`` in a bare checkout.
-
-    Read from the name of the installed metadata's folder, as ``importlib.metadata`` would, whose import alone costs a
-    small run an eighth of its time.
-    """
-    for place in sys.path:
-        try:
-            names = os.listdir(place or ".")
-        except OSError:
-            continue
-        for name in names:
-            if name.startswith("plansafe-") and name.endswith(".dist-info"):
-                return name[len("plansafe-") : -len(".dist-info")]
-    return "unknown"
+    """Make the renderer of a format. Raises ``ValueError`` for an unknown format."""
+    if form not in _WRITERS:
+        raise ValueError(f"no such format: {form}")
+    writer = _WRITERS[form]
+    module, _, name = writer.place.partition(":")
+    made: Renderer = getattr(import_module(f"{__name__}.{module}"), name)(*writer.arguments(settings, style))
+    return made

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.folding import idle, known, shown
+from plansafe.app.render.folding import baseline_notes, nondeciding_notes, visible_findings
 from plansafe.app.session.model import Result
-from plansafe.app.system.terminal_text import Style, brief, visible
+from plansafe.app.system.terminal_text import Style, brief, not_checked, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 
@@ -13,9 +13,9 @@ from plansafe.verifier.reporting.report import FindingClass, Worlds
 class ConciseRenderer:
     """Prints ``place: kind[code] message`` lines, then the verdict."""
 
-    def __init__(self, style: Style, every: bool = False) -> None:
+    def __init__(self, style: Style, show_all: bool = False) -> None:
         self._style = style
-        self._every = every
+        self._show_all = show_all
 
     def plan(self, result: Result) -> str:
         """Render one result."""
@@ -27,7 +27,7 @@ class ConciseRenderer:
             where = place(label.source, label.span, result.sources) if label else name
             kind = self._style.said(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(diagnostic.message)}")
-        for finding in shown(report, self._every):
+        for finding in visible_findings(report, self._show_all):
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
             remarks = [finding.blame.value] if finding.blame is not None else []
@@ -40,7 +40,7 @@ class ConciseRenderer:
         return "\n".join(out) + "\n"
 
     def verdict(self, result: Result) -> str:
-        """The verdict with its counts, and what else must be said beside it."""
+        """The verdict with its counts and the notes that a reader must not miss."""
         report = result.report
         if report.headline is None:
             errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)
@@ -48,22 +48,22 @@ class ConciseRenderer:
             return f"{self._style.error(word)} ({errors} error{'' if errors == 1 else 's'})"
         head = self._style.verdict(report.headline.value)
         unused = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
-        hidden = len(report.findings) - len(shown(report, self._every))
+        hidden = len(report.findings) - len(visible_findings(report, self._show_all))
         counts = [_count(len(report.findings) + report.suppressed - hidden, "finding")]
         counts += [f"{hidden} more follow{'s' if hidden == 1 else ''}: --all"] if hidden else []
         counts.append(_count(report.steps, "step"))
-        counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
+        counts.append(not_checked(report) if report.safety is None else _count(len(report.rules), "rule"))
         counts += [f"{unused} of them idle"] if unused else []
-        text = f"({', '.join([*counts, *idle(report), *known(result)])}"
+        text = f"({', '.join([*counts, *nondeciding_notes(report), *baseline_notes(result)])}"
         if report.worlds is None:
             return f"{head} {text})"
         from plansafe.app.render.worlds import asking, where  # noqa: PLC0415 - where something is open
 
-        worlds, asked = where(report), visible(asking(report.worlds))
-        return f"{head}{worlds and f' {worlds}'} {text}{asked and f'; worth asking: {asked}'})"
+        worlds, questions = where(report), visible(asking(report.worlds))
+        return f"{head}{worlds and f' {worlds}'} {text}{questions and f'; worth asking: {questions}'})"
 
     def end(self) -> str:
-        """Nothing is left to say."""
+        """Return nothing: each result is complete by itself."""
         return ""
 
 

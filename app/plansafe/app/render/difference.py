@@ -16,7 +16,7 @@ _PAINT = {"+": "1;32", "-": "1;31", "~": "1;33", "<": "1;36", ">": "1;36"}
 
 
 class Line(NamedTuple):
-    """A step of either plan. ``old`` and ``new`` are its numbers (0: not there); ``remarks`` say what was done and why.
+    """A step of either plan. ``old`` and ``new`` are its numbers (0: not there); ``remarks``: edit and reason.
 
     ``mark``: `` `` kept, ``+`` inserted, ``-`` deleted, ``~`` substituted, ``<`` moved away, ``>`` moved here.
     """
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 def lines(original: Sequence[str], repair: Repair) -> list[Line]:
-    """All steps of both plans in order; at one place, what goes stands before what comes."""
+    """All steps of both plans in order; at the same position, deleted steps come before inserted ones."""
     by_step = {edit.step: edit for edit in repair.edits if edit.step}
     inserted = {edit.position: edit for edit in repair.edits if edit.kind is EditKind.INSERT}
     out: list[Line] = []
@@ -121,14 +121,18 @@ def _range(edit: Edit, repair: Repair) -> tuple[str, ...]:
     return (f"it may stand anywhere {_place(repair, first, last, edit.position)}",)
 
 
-def _place(repair: Repair, first: int, last: int, own: int = 0) -> str:
-    """Where positions ``first`` to ``last`` of the repaired plan lie among the author's steps.
+def _place(repair: Repair, first: int, last: int, step_position: int = 0) -> str:
+    """Where positions ``first`` to ``last`` of the repaired plan are, relative to the author's steps.
 
-    ``own`` is the position of the step in question, which is no neighbour of itself.
+    ``step_position`` is the position of the step itself, which does not count as its own neighbour.
     """
-    before = next((repair.origin[at - 1] for at in range(first - 1, 0, -1) if at != own and repair.origin[at - 1]), 0)
+    before = next(
+        (repair.origin[at - 1] for at in range(first - 1, 0, -1) if at != step_position and repair.origin[at - 1]), 0
+    )
     size = len(repair.origin)
-    after = next((repair.origin[at - 1] for at in range(last + 1, size + 1) if at != own and repair.origin[at - 1]), 0)
+    after = next(
+        (repair.origin[at - 1] for at in range(last + 1, size + 1) if at != step_position and repair.origin[at - 1]), 0
+    )
     if first != last and before and after:
         return f"between step {before} and step {after}"
     if after:
@@ -138,7 +142,7 @@ def _place(repair: Repair, first: int, last: int, own: int = 0) -> str:
     return "in the plan" if first != last else "into the empty plan"
 
 
-def shown(number: Number) -> str:
+def cost_text(number: Number) -> str:
     """A cost as people write it."""
     return str(number) if isinstance(number, int) else f"{float(number):g}"
 

@@ -28,8 +28,11 @@ class _Mark(NamedTuple):
 
 def gutter(labels: Iterable[Label], sources: Mapping[str, Source]) -> int:
     """How many columns the line numbers of these labels need."""
-    known = [label for label in labels if label.source in sources]
-    lines = [sources[label.source].position(_telling(label, sources[label.source]).span.start)[0] for label in known]
+    shown_labels = [label for label in labels if label.source in sources]
+    lines = [
+        sources[label.source].position(_without_leading_brackets(label, sources[label.source]).span.start)[0]
+        for label in shown_labels
+    ]
     return len(str(max(lines, default=1)))
 
 
@@ -53,7 +56,7 @@ def excerpt(
 
 def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int, style: Style) -> list[str]:
     lines: dict[int, list[Label]] = {}
-    for label in [_telling(label, source) for label in labels]:
+    for label in [_without_leading_brackets(label, source) for label in labels]:
         lines.setdefault(source.position(label.span.start)[0], []).append(label)
     line, column = source.position(labels[0].span.start)
     bar = style.frame(" " * margin + " |")
@@ -70,7 +73,7 @@ def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int,
     return out
 
 
-def _telling(label: Label, source: Source) -> Label:
+def _without_leading_brackets(label: Label, source: Source) -> Label:
     """A label without lines of mere brackets in front: of a step in JSON, ``{`` says nothing."""
     bare = _BARE.match(source.text, label.span.start, label.span.end)
     if bare is None or bare.end() >= label.span.end:
@@ -79,8 +82,8 @@ def _telling(label: Label, source: Source) -> Label:
 
 
 def _line(source: Source, number: int, margin: int, style: Style) -> str:
-    shown, _ = _window(_expand(source.line(number)[:_LONG])[0], [], _room(margin, style))
-    return f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()
+    visible_text, _ = _window(_expand(source.line(number)[:_LONG])[0], [], _room(margin, style))
+    return f"{style.frame(f'{number:>{margin}} |')} {visible_text}".rstrip()
 
 
 def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: int, style: Style) -> list[str]:
@@ -98,15 +101,15 @@ def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: i
         end = min(label.span.end, start + len(raw))
         begin = min(max(label.span.start - start, 0), len(raw))
         first, last = columns[begin], columns[max(end - start, 0)]
-        what = brief(label.text)
+        label_text = brief(label.text)
         if label.span.end > start + len(raw) + 1:
             line = source.position(max(label.span.end - 1, 0))[0]
             if line > number:  # and not a long line that is cut
-                what = f"{what} (up to line {line})" if what else f"up to line {line}"
-        marks.append(_Mark(first, max(last, first + 1), what, label.primary))
+                label_text = f"{label_text} (up to line {line})" if label_text else f"up to line {line}"
+        marks.append(_Mark(first, max(last, first + 1), label_text, label.primary))
     room = _room(margin, style)
-    shown, marks = _window(text, marks, room)
-    out = [f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()]
+    visible_text, marks = _window(text, marks, room)
+    out = [f"{style.frame(f'{number:>{margin}} |')} {visible_text}".rstrip()]
     bar = style.frame(" " * margin + " |")
     return out + [f"{bar} {row}".rstrip() for row in _mark_rows(marks, room, style)]
 
@@ -120,9 +123,9 @@ def _expand(raw: str) -> tuple[str, list[int]]:
     at = 0
     for character in raw:
         columns.append(at)
-        shown = " " * (TAB - at % TAB) if character == "\t" else visible(character)
-        at += width(shown)
-        out.append(shown)
+        visible_text = " " * (TAB - at % TAB) if character == "\t" else visible(character)
+        at += width(visible_text)
+        out.append(visible_text)
     columns.append(at)
     return "".join(out), columns
 
@@ -142,31 +145,31 @@ def _window(text: str, marks: list[_Mark], limit: int) -> tuple[str, list[_Mark]
         return text, marks
     first = next((mark.start for mark in marks if mark.primary), marks[0].start if marks else 0)
     begin = max(first - _CONTEXT, 0)
-    kept: list[str] = []
+    window: list[str] = []
     at = 0
     offset = begin
     for character in text:
         size = width(character)
         if at >= begin + limit - 1:
-            kept.append("\u2026")
+            window.append("\u2026")
             break
         if at == begin and begin:
-            kept.append("\u2026" + " " * (size - 1))
+            window.append("\u2026" + " " * (size - 1))
         elif at > begin or not begin:
-            if begin and not kept:  # a wide character straddled the edge
+            if begin and not window:  # a wide character straddled the edge
                 offset = at - 1
-                kept.append("\u2026")
-            kept.append(character)
+                window.append("\u2026")
+            window.append(character)
         at += size
     moved = []
     for mark in marks:
         start = min(max(mark.start - offset, 0), limit - 1)
         moved.append(mark._replace(start=start, end=max(min(mark.end - offset, limit), start + 1)))
-    return "".join(kept), moved
+    return "".join(window), moved
 
 
 def _mark_rows(marks: list[_Mark], room: int, style: Style) -> list[str]:
-    """Underline all marks in one row; the last one is explained beside it, if it fits, the others on rows below."""
+    """Underline all marks in one row. The last mark's text follows it if it fits; other texts are below."""
     marks = sorted(marks, key=lambda mark: (mark.start, mark.end))
     size = max(mark.end for mark in marks)
     row = [" "] * size
@@ -175,16 +178,16 @@ def _mark_rows(marks: list[_Mark], room: int, style: Style) -> list[str]:
     last = marks[-1]
     inline = last.text if last.end == size and size + 1 + width(last.text) <= room else ""
     pending = [mark for mark in marks if mark.text and not (inline and mark is last)]
-    rows = [_coloured(row, style) + (f" {_said(last.text, last, style)}" if inline else "")]
+    rows = [_coloured(row, style) + (f" {_styled_label(last.text, last, style)}" if inline else "")]
     while pending:
         mark = pending.pop()
         start = max(min(mark.start, room - min(_LEAST_ROOM, width(mark.text))), 0)
         before = [" "] * start
-        for other in pending:
-            if other.start < start:
-                before[other.start] = "|"
+        for pending_mark in pending:
+            if pending_mark.start < start:
+                before[pending_mark.start] = "|"
         bars = style.frame("".join(before))
-        rows += [bars + _said(line, mark, style) for line in folded(mark.text, room - start)]
+        rows += [bars + _styled_label(line, mark, style) for line in folded(mark.text, room - start)]
     return rows
 
 
@@ -199,7 +202,7 @@ def _coloured(row: list[str], style: Style) -> str:
     return "".join(out)
 
 
-def _said(text: str, mark: _Mark, style: Style) -> str:
+def _styled_label(text: str, mark: _Mark, style: Style) -> str:
     return style.mark(text) if mark.primary else style.frame(text)
 
 

@@ -1,4 +1,7 @@
-"""What follows from a failed step is counted under its cause, unless all is asked for (docs/language.md, section 6)."""
+"""Fold the findings that follow from a failed step into a count, and write the notes of the summary.
+
+See docs/language.md, section 6.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ _LONG = 200
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 
 
-def shown(report: Report, every: bool) -> tuple[Finding, ...]:
+def visible_findings(report: Report, show_all: bool) -> tuple[Finding, ...]:
     """The findings that are shown: all of them also where no cause is listed."""
-    if every or cause(report) is None:
+    if show_all or first_failed_step(report) is None:
         return report.findings
     return tuple([f for f in report.findings if not f.follows])
 
 
-def idle(report: Report) -> list[str]:
-    """What was found and decided nothing, each kind on a line with the flag that has it decide."""
+def nondeciding_notes(report: Report) -> list[str]:
+    """Notes on findings that do not decide the verdict, each with the option that makes them decide."""
     question, before, minor, exempted = report.decided
     out = []
     if before:
@@ -41,18 +44,22 @@ def idle(report: Report) -> list[str]:
         out.append(f"exempt: {findings} of {names}: {visible(exemption.reason)} ({visible(exemption.place)})")
     if report.worlds is not None:
         counted = {used.exemption for used in exempted}
-        out += [f"exempt in every world: {_named(one)}" for one in question.exemptions if one not in counted]
+        out += [
+            f"exempt in every world: {_exemption_text(unmatched)}"
+            for unmatched in question.exemptions
+            if unmatched not in counted
+        ]
     return out
 
 
-def _named(exemption: Exemption) -> str:
+def _exemption_text(exemption: Exemption) -> str:
     """The rules that an exemption is about, and why: over many worlds its findings are not counted."""
     rules = sorted(exemption.rules)
     names = ", ".join(rules[:_NAMES]) + (f" and {len(rules) - _NAMES} more rules" if len(rules) > _NAMES else "")
     return f"{names}: {visible(exemption.reason)} ({visible(exemption.place)})"
 
 
-def known(result: Result) -> list[str]:
+def baseline_notes(result: Result) -> list[str]:
     """What a baseline says of a plan, each kind on a line."""
     marks = result.marks
     if marks is None:
@@ -70,24 +77,24 @@ def known(result: Result) -> list[str]:
     return out
 
 
-def home(report: Report) -> list[str]:
+def home_profile_notes(report: Report) -> list[str]:
     """What the profile of a home changed in the rules, each reason on a line."""
     if report.home is None:
         return []
     alike: dict[tuple[bool, str, str], list[str]] = {}
     for change in report.home.changes:
         off = change.after == "off"
-        said = change.rule if off else f"{change.rule} ({change.after}, not {change.before})"
-        alike.setdefault((off, change.reason, change.place), []).append(said)
+        change_text = change.rule if off else f"{change.rule} ({change.after}, not {change.before})"
+        alike.setdefault((off, change.reason, change.place), []).append(change_text)
     out = []
     for (off, reason, place), rules in alike.items():
-        what = f"{len(rules):,} rule{'' if len(rules) == 1 else 's'} {'off' if off else 'of another severity'}"
+        summary = f"{len(rules):,} rule{'' if len(rules) == 1 else 's'} {'off' if off else 'of another severity'}"
         more = f", and {len(rules) - _NAMES} more" if len(rules) > _NAMES else ""
-        out.append(f"{what}: {', '.join(rules[:_NAMES])}{more}: {reason} ({place})")
+        out.append(f"{summary}: {', '.join(rules[:_NAMES])}{more}: {reason} ({place})")
     return out
 
 
-def coverage(report: Report) -> list[str]:
+def coverage_notes(report: Report) -> list[str]:
     """What the rules see of the task: how many can apply, which objects have no known kind, which kinds were given."""
     summary = report.coverage
     if summary is None:
@@ -117,18 +124,18 @@ def _rules(group: NotApplicableGroup) -> str:
     return ", ".join(group.rules) if len(group.rules) < _NAMES else f"{len(group.rules):,} rules"
 
 
-def cause(report: Report) -> Finding | None:
-    """The first failed step, which the rest is told under."""
+def first_failed_step(report: Report) -> Finding | None:
+    """The first failed step; later findings are counted under it."""
     return next((f for f in report.findings if f.finding_class in _FAILED and not f.follows), None)
 
 
-def said(report: Report) -> str:
-    """What is not shown, in words: ``3 more follow where the plan stops, 2 if the step is skipped: --all``."""
+def hidden_findings_note(report: Report) -> str:
+    """Count the hidden findings: ``3 more follow where the plan stops, 2 if the step is skipped: --all``."""
     hidden = [f for f in report.findings if f.follows]
     steps = {step for finding in hidden for step in finding.follows}
-    one = "the step is" if len(steps) == 1 else "the failed steps are"
-    texts = {"halt": "where the plan stops", "skip": f"if {one} skipped", "force": f"if {one} forced"}
+    subject = "the step is" if len(steps) == 1 else "the failed steps are"
+    texts = {"halt": "where the plan stops", "skip": f"if {subject} skipped", "force": f"if {subject} forced"}
     counts = [(sum([f.readings[0] == reading for f in hidden]), text) for reading, text in texts.items()]
     parts = [f"{number} {text}" for number, text in counts if number]
-    first, _, rest = ", ".join(parts).partition(" ")
-    return f"{first} more follow{'s' if first == '1' else ''} {rest}: --all"
+    first, _, remainder = ", ".join(parts).partition(" ")
+    return f"{first} more follow{'s' if first == '1' else ''} {remainder}: --all"

@@ -1,4 +1,4 @@
-"""Rules that a model made of sentences, for people and programs: in words, with plans, votes and what was refused."""
+"""Rules that a model made of sentences, for people and programs: in words, with plans, votes and refusals."""
 
 from __future__ import annotations
 
@@ -20,50 +20,51 @@ _MOST = 5
 
 
 class FormalisedRenderer:
-    """Prints what came of each sentence."""
+    """Prints the rule of each sentence, or why there is none."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def results(self, found: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
         """Render all of them; ``written`` is the file that the rules were written to."""
-        blocks = ["\n".join(self._one(one)) for one in found]
+        blocks = ["\n".join(self._sentence_rows(sentence)) for sentence in sentences]
         how = f"{model}, {wishes.samples} samples, temperature {wishes.temperature:g}"
         last = [self._row("model", visible(how))]
         if written is not None:
             last.append(f"written to {visible(written)}")
-        elif len(found) > 1 and any([one.rule is None for one in found]):
-            last.append(f"{len([one for one in found if one.rule is not None])} of {len(found)} sentences have a rule")
+        elif len(sentences) > 1 and any([sentence.rule is None for sentence in sentences]):
+            with_rule = len([sentence for sentence in sentences if sentence.rule is not None])
+            last.append(f"{with_rule} of {len(sentences)} sentences have a rule")
         return "\n\n".join([*blocks, "\n".join(last)]) + "\n"
 
-    def _one(self, one: Formalised) -> Iterator[str]:
-        yield self._row("sentence", brief(one.sentence))
-        leading = list(zip(one.groups, one.shown, strict=False))
-        for group, shown in leading:
-            yield from self._group(group, shown, len(one.samples))
-        if leading and one.looked_at:
-            yield from self._rows("compared", f"by {one.looked_at}; a trace's verdict counts every violation")
-        for group in one.groups[len(leading) : len(leading) + _MOST]:
-            yield self._row("not taken", f"{_votes(group, len(one.samples))}: {brief(group.rule)}")
-        declined = [sample.declined for sample in one.samples if sample.declined is not None]
+    def _sentence_rows(self, formalised: Formalised) -> Iterator[str]:
+        yield self._row("sentence", brief(formalised.sentence))
+        leading = list(zip(formalised.groups, formalised.shown, strict=False))
+        for group, explanation in leading:
+            yield from self._group(group, explanation, len(formalised.samples))
+        if leading and formalised.looked_at:
+            yield from self._rows("compared", f"by {formalised.looked_at}; a trace's verdict counts every violation")
+        for group in formalised.groups[len(leading) : len(leading) + _MOST]:
+            yield self._row("not taken", f"{_votes(group, len(formalised.samples))}: {brief(group.rule)}")
+        declined = [sample.declined for sample in formalised.samples if sample.declined is not None]
         for reason, count in Counter(declined).most_common(_MOST):
-            yield self._row("declined", f"{count} of {len(one.samples)}: {brief(reason)}")
-        if one.status is not Status.NONE:
-            for said, count in _wrong(one.samples):
-                yield self._row("no rule", f"{count} of {len(one.samples)}: {brief(said)}")
-        if one.outcome is not None:
-            yield from self._diagnostic(one.outcome)
-        if one.status is Status.FOUND:
+            yield self._row("declined", f"{count} of {len(formalised.samples)}: {brief(reason)}")
+        if formalised.status is not Status.NONE:
+            for message, count in _wrong(formalised.samples):
+                yield self._row("no rule", f"{count} of {len(formalised.samples)}: {brief(message)}")
+        if formalised.outcome is not None:
+            yield from self._diagnostic(formalised.outcome)
+        if formalised.status is Status.FOUND:
             yield self._style.warning(_CHECK)
 
-    def _group(self, group: Group, shown: Shown, samples: int) -> Iterator[str]:
+    def _group(self, group: Group, explanation: Shown, samples: int) -> Iterator[str]:
         yield self._row("rule", brief(group.rule))
-        yield from self._rows("in words", shown.words)
+        yield from self._rows("in words", explanation.words)
         yield self._row("votes", f"{_votes(group, samples)}, {visible(group.how)}")
-        yield from self._plan("breaks it", shown.breaking, shown.why_not_breaking)
-        yield from self._plan("keeps it", shown.keeping, shown.why_not_keeping)
-        for said in shown.lint:
-            yield self._row("linter", brief(said))
+        yield from self._plan("breaks it", explanation.breaking, explanation.why_not_breaking)
+        yield from self._plan("keeps it", explanation.keeping, explanation.why_not_keeping)
+        for fault in explanation.lint:
+            yield self._row("linter", brief(fault))
 
     def _plan(self, name: str, steps: tuple[str, ...] | None, why: str) -> Iterator[str]:
         if steps is None:
@@ -74,11 +75,11 @@ class FormalisedRenderer:
             for number, step in enumerate(steps, 1):
                 yield self._row(name if number == 1 else "", f"{number:>{len(str(len(steps)))}}  {brief(step)}")
 
-    def _diagnostic(self, said: Diagnostic) -> Iterator[str]:
-        yield f"{self._style.error(f'error[{said.code}]')}: {brief(said.message)}"
-        yield from [f"  = note: {brief(note)}" for note in said.notes]
-        if said.help is not None:
-            yield f"  = help: {brief(said.help)}"
+    def _diagnostic(self, diagnostic: Diagnostic) -> Iterator[str]:
+        yield f"{self._style.error(f'error[{diagnostic.code}]')}: {brief(diagnostic.message)}"
+        yield from [f"  = note: {brief(note)}" for note in diagnostic.notes]
+        if diagnostic.help is not None:
+            yield f"  = help: {brief(diagnostic.help)}"
 
     def _rows(self, name: str, text: str) -> Iterator[str]:
         """A long text on several lines."""
@@ -94,14 +95,14 @@ def _votes(group: Group, samples: int) -> str:
 
 
 def _wrong(samples: Sequence[Sample]) -> list[tuple[str, int]]:
-    said = [f"{s.wrong.code}: {s.wrong.message}" for s in samples if s.wrong is not None]
-    return Counter(said).most_common(_MOST)
+    messages = [f"{s.wrong.code}: {s.wrong.message}" for s in samples if s.wrong is not None]
+    return Counter(messages).most_common(_MOST)
 
 
 class FormalisedJsonRenderer:
     """Makes a JSON line, ``schema/formalise-1.json``."""
 
-    def results(self, found: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
         """Render all of them."""
         head = {
             "schema": SCHEMA,
@@ -110,36 +111,36 @@ class FormalisedJsonRenderer:
             "samples": wishes.samples,
             "temperature": wishes.temperature,
             "written": written,
-            "sentences": [_sentence(one) for one in found],
+            "sentences": [_sentence(sentence) for sentence in sentences],
         }
         return json_line(head)
 
 
-def _sentence(one: Formalised) -> dict[str, Any]:
+def _sentence(formalised: Formalised) -> dict[str, Any]:
     return {
-        "sentence": one.sentence,
-        "status": one.status.value,
-        "exit_code": one.exit_code,
-        "rule": one.rule,
-        "compared": one.looked_at,
+        "sentence": formalised.sentence,
+        "status": formalised.status.value,
+        "exit_code": formalised.exit_code,
+        "rule": formalised.rule,
+        "compared": formalised.looked_at,
         "groups": [
             {"rule": group.rule, "samples": list(group.samples), "proved": group.proved, "how": group.how}
-            for group in one.groups
+            for group in formalised.groups
         ],
-        "shown": [_shown(shown) for shown in one.shown],
-        "answers": [_sample(sample) for sample in one.samples],
-        "outcome": None if one.outcome is None else diagnostic_object(one.outcome, {}),
+        "shown": [_explanation(explanation) for explanation in formalised.shown],
+        "answers": [_sample(sample) for sample in formalised.samples],
+        "outcome": None if formalised.outcome is None else diagnostic_object(formalised.outcome, {}),
     }
 
 
-def _shown(shown: Shown) -> dict[str, Any]:
+def _explanation(explanation: Shown) -> dict[str, Any]:
     return {
-        "words": shown.words,
-        "breaking": None if shown.breaking is None else list(shown.breaking),
-        "keeping": None if shown.keeping is None else list(shown.keeping),
-        "why_not_breaking": shown.why_not_breaking,
-        "why_not_keeping": shown.why_not_keeping,
-        "lint": list(shown.lint),
+        "words": explanation.words,
+        "breaking": None if explanation.breaking is None else list(explanation.breaking),
+        "keeping": None if explanation.keeping is None else list(explanation.keeping),
+        "why_not_breaking": explanation.why_not_breaking,
+        "why_not_keeping": explanation.why_not_keeping,
+        "lint": list(explanation.lint),
     }
 
 

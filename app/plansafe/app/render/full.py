@@ -5,58 +5,70 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.folding import cause, coverage, home, idle, known, said, shown
-from plansafe.app.render.table import changing, drawn
+from plansafe.app.render.folding import (
+    baseline_notes,
+    coverage_notes,
+    first_failed_step,
+    hidden_findings_note,
+    home_profile_notes,
+    nondeciding_notes,
+    visible_findings,
+)
+from plansafe.app.render.table import changing, table_lines
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.reporting.report import Blame, Exempted, Finding, FindingClass, Report, Table
 
 _FEW = 3
-"""Lines about the input that may stand before what is wrong."""
+"""Number of lines about the input that may precede the findings."""
 _NAMES = 6
 
 
 class FullRenderer:
-    """Prints what was used (when it changes), every diagnostic and finding, and a summary."""
+    """Prints the inputs (when they change), every diagnostic and finding, and a summary."""
 
-    def __init__(self, style: Style, full_state: bool = False, every: bool = False) -> None:
+    def __init__(self, style: Style, full_state: bool = False, show_all: bool = False) -> None:
         self._style = style
         self._full_state = full_state
-        self._every = every
+        self._show_all = show_all
         self._used: tuple[tuple[str, str], ...] = ()
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        found = [self._finding(f, result) for f in shown(result.report, self._every)]
-        if self._every:
-            found += [self._exempt(used, f, result) for used in result.report.decided.exempted for f in used.findings]
-        found += self._worlds(result.report)
-        blocks = [*self.arranged(result, found), self._summary(result)]
+        findings = [self._finding(f, result) for f in visible_findings(result.report, self._show_all)]
+        if self._show_all:
+            findings += [
+                self._exempt(used, f, result) for used in result.report.decided.exempted for f in used.findings
+            ]
+        findings += self._worlds(result.report)
+        blocks = [*self.arranged(result, findings), self._summary(result)]
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
-    def arranged(self, result: Result, found: Sequence[str]) -> list[str]:
-        """What was used, what is said about the input, and what was found.
+    def arranged(self, result: Result, finding_blocks: Sequence[str]) -> list[str]:
+        """The inputs, the diagnostics about them, and the findings.
 
-        Where something is wrong, more than a few lines about the input come after it: what is wrong is read first.
+        Errors and findings come first; more than a few lines about the input follow them.
         """
         name, *used = self._inputs(result)
-        told = [(d.severity is Severity.ERROR, self.diagnostic(d, result)) for d in result.report.diagnostics]
-        wrong = [block for is_error, block in told if is_error] + list(found)
-        notes = [block for is_error, block in told if not is_error]
+        diagnostic_blocks = [
+            (d.severity is Severity.ERROR, self.diagnostic(d, result)) for d in result.report.diagnostics
+        ]
+        wrong = [block for is_error, block in diagnostic_blocks if is_error] + list(finding_blocks)
+        notes = [block for is_error, block in diagnostic_blocks if not is_error]
         about = ["\n".join(used), *notes]
         if wrong and 1 + sum([block.count("\n") + 1 for block in about if block]) > _FEW:
             return [name, *wrong, *about]
-        return ["\n".join([name, *used]), *(block for _, block in told), *found]
+        return ["\n".join([name, *used]), *(block for _, block in diagnostic_blocks), *finding_blocks]
 
     def end(self) -> str:
-        """Nothing is left to say."""
+        """Return nothing: each result is complete by itself."""
         return ""
 
-    # -- what was used
+    # -- inputs
 
     def _inputs(self, result: Result) -> list[str]:
-        """Show the plan, and what it is checked with where that is not what it was for the plan before."""
+        """Show the plan, and the files that it is checked with unless they are those of the previous plan."""
         used = [i for i in result.inputs if i.role != "plan"]
         key = tuple((i.path, i.how) for i in used)
         lines = [f"{self._style.bold(pad('plan', 14))} {visible(result.plan)}"]
@@ -102,10 +114,14 @@ class FullRenderer:
         table = None if finding.table is None else finding.table if self._full_state else changing(finding.table)
         if table is not None and table.columns and table.rows:
             bar = style.frame(" " * margin + " |")
-            lines += [bar, *(f"{bar} {row}".rstrip() for row in drawn(table, style, style.columns - margin - 3))]
+            lines += [bar, *(f"{bar} {row}".rstrip() for row in table_lines(table, style, style.columns - margin - 3))]
         lines += self._remarks(_in_worlds(finding, result.report) + _facts(finding, table), margin)
-        if not self._every and finding is cause(result.report) and any(f.follows for f in result.report.findings):
-            lines += self._remarks([("note", said(result.report))], margin)
+        if (
+            not self._show_all
+            and finding is first_failed_step(result.report)
+            and any(f.follows for f in result.report.findings)
+        ):
+            lines += self._remarks([("note", hidden_findings_note(result.report))], margin)
         if finding.state:
             lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
@@ -132,9 +148,9 @@ class FullRenderer:
 
         blocks = []
         for scene in scenes(report.worlds):
-            said = [self._style.bold(visible(heading(scene)))]
-            said += [f"  {visible(line)}" for line in lines(scene, report.worlds)]
-            blocks.append("\n".join(said))
+            scene_lines = [self._style.bold(visible(heading(scene)))]
+            scene_lines += [f"  {visible(line)}" for line in lines(scene, report.worlds)]
+            blocks.append("\n".join(scene_lines))
         return blocks
 
     # -- the summary
@@ -148,7 +164,7 @@ class FullRenderer:
             lines = [f"{style.error(word)}   {_count(errors, 'error')}{self._explain(report)}"]
             return "\n".join(lines)
         head = report.headline.value
-        hidden = len(report.findings) - len(shown(report, self._every))
+        hidden = len(report.findings) - len(visible_findings(report, self._show_all))
         findings = len(report.findings) + report.suppressed - hidden
         parts = [_count(findings, "finding") if report.findings else "no findings"]
         parts += [f"{hidden:,} more follow{'s' if hidden == 1 else ''}"] if hidden else []
@@ -156,7 +172,7 @@ class FullRenderer:
         indent = " " * (len(head) + 3)
         worlds = _where(report)
         lines = [f"{style.verdict(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
-        lines += [indent + line for line in [*known(result), *_summary_notes(report, self._every)]]
+        lines += [indent + line for line in [*baseline_notes(result), *_summary_notes(report, self._show_all)]]
         return "\n".join(lines)
 
     def _explain(self, report: Report) -> str:
@@ -166,22 +182,22 @@ class FullRenderer:
 
 
 def _labels(finding: Finding) -> list[Label]:
-    """Put the step first; a related label on the very same place says what is wrong with it."""
+    """Put the step first; a related label at the same place replaces it."""
     labels = list(finding.related)
     if finding.source is None or finding.span is None:
         return labels
     for at, label in enumerate(labels):
         if label.source == finding.source and label.span == finding.span:
             return [label._replace(primary=True), *labels[:at], *labels[at + 1 :]]
-    own = Label(finding.source, finding.span, "")
-    return [own, *(label._replace(primary=False) for label in labels)]
+    step_label = Label(finding.source, finding.span, "")
+    return [step_label, *(label._replace(primary=False) for label in labels)]
 
 
 def _facts(finding: Finding, table: Table | None) -> list[tuple[str, str]]:
-    """Collect what is said below the excerpt, but not what a label or the table says already."""
+    """Collect the lines below the excerpt, without repeating a label or the table."""
     out: list[tuple[str, str]] = []
-    said = " ".join(label.text for label in finding.related)
-    if not all(f"{name} = {value}" in said for name, value in finding.binding):
+    label_text = " ".join(label.text for label in finding.related)
+    if not all(f"{name} = {value}" in label_text for name, value in finding.binding):
         out.append(("where", ", ".join(f"{name} = {value}" for name, value in finding.binding)))
     hazard = _hazard(finding)
     if hazard:
@@ -203,8 +219,8 @@ def _in_worlds(finding: Finding, report: Report) -> list[tuple[str, str]]:
         return []
     from plansafe.app.render.worlds import of_finding  # noqa: PLC0415 - where something is open
 
-    said = of_finding(finding, report.worlds)
-    return [("worlds", said)] if said else []
+    worlds_text = of_finding(finding, report.worlds)
+    return [("worlds", worlds_text)] if worlds_text else []
 
 
 def _where(report: Report) -> str:
@@ -212,8 +228,8 @@ def _where(report: Report) -> str:
         return ""
     from plansafe.app.render.worlds import where  # noqa: PLC0415 - where something is open
 
-    said = where(report)
-    return said and f"{said}: "
+    worlds_text = where(report)
+    return worlds_text and f"{worlds_text}: "
 
 
 def _hazard(finding: Finding) -> str:
@@ -226,7 +242,7 @@ def _hazard(finding: Finding) -> str:
 
 
 def _short(path: str, first: str) -> str:
-    """Leave the folder out where it is that of the first path."""
+    """Leave the folder out if it is the folder of the first path."""
     folder, _, name = path.rpartition("/")
     return name if folder and folder == first.rpartition("/")[0] else path
 
@@ -246,9 +262,9 @@ def _rules(report: Report) -> str:
     return f"{_count(len(report.rules), 'rule')} with {_count(instances, 'instance')}"
 
 
-def _summary_notes(report: Report, every: bool) -> list[str]:
+def _summary_notes(report: Report, show_all: bool) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
-    out = [*idle(report), *home(report), *coverage(report)]
+    out = [*nondeciding_notes(report), *home_profile_notes(report), *coverage_notes(report)]
     worlds = ""
     if report.worlds is not None:
         from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open
@@ -262,13 +278,13 @@ def _summary_notes(report: Report, every: bool) -> list[str]:
     if len(report.readings) > 1:
         out += [
             f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}"
-            + (f", safe {r.safe.value}" if report.rules else "")
+            + (f", safe {r.safe.value}" if report.has_applicable_rules else "")
             + worlds
             for r in report.readings
         ]
     if report.suppressed:
         out.append(f"{_count(report.suppressed, 'finding')} not listed (--max-findings)")
-    unreplayed = sum(1 for f in shown(report, every) if f.replayed is None)
+    unreplayed = sum(1 for f in visible_findings(report, show_all) if f.replayed is None)
     if unreplayed:
         out.append(f"not independently replayed: {_count(unreplayed, 'finding')}")
     if report.limits:
@@ -291,5 +307,5 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES]) + (f", and {more} more (all with --format json)" if more > 0 else "")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,8 +1,8 @@
 """Workflow commands of GitHub Actions: an annotation at the line of each finding, and a line for each plan.
 
-The rule of escaping is that of the toolkit (``packages/core/src/command.ts`` of actions/toolkit), which undoes what
+Texts are escaped as the toolkit does it (``packages/core/src/command.ts`` of actions/toolkit), which undoes what
 the runner does (``src/Runner.Common/ActionCommand.cs`` of actions/runner). The runner takes a line for a command that
-begins with ``::``, and one in which ``##[`` stands anywhere: no name may make another line one.
+begins with ``::``, and any line that contains ``##[``: a name must not turn another line into a command.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _PROPERTY = (*_DATA, (":", "%3A"), (",", "%2C"))
 class GithubRenderer:
     """Prints ``::error file=..,line=..::message`` lines, then ``safecheck: PLAN: VERDICT (..)``."""
 
-    def __init__(self, every: bool = False) -> None:
-        self._every = every
-        self._concise = ConciseRenderer(PLAIN, every)
+    def __init__(self, show_all: bool = False) -> None:
+        self._show_all = show_all
+        self._concise = ConciseRenderer(PLAIN, show_all)
         self._fingerprints = Fingerprints()
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        lines = [annotation(issue) for issue in issues(result, self._every, self._fingerprints)]
+        lines = [annotation(issue) for issue in issues(result, self._show_all, self._fingerprints)]
         verdict = f"safecheck: {brief(result.plan)}: {visible(self._concise.verdict(result))}"
         return "\n".join([*lines, verdict.replace("##[", "##\\[")]) + "\n"
 
     def end(self) -> str:
-        """Nothing is left to say."""
+        """Return nothing: each result is complete by itself."""
         return ""
 
 
@@ -45,8 +45,8 @@ def annotation(issue: Issue) -> str:
         if issue.line == issue.end_line and issue.end_column > issue.column:  # columns count on one line alone
             properties |= {"col": str(issue.column), "endColumn": str(issue.end_column)}
     title = issue.code if issue.check == issue.code else f"{issue.code} {issue.check}"
-    said = [f"{key}={_escaped(value, _PROPERTY)}" for key, value in {**properties, "title": title}.items()]
-    return f"::{_COMMANDS[issue.level]} {','.join(said)}::{_escaped(issue.text, _DATA)}"
+    properties_text = [f"{key}={_escaped(value, _PROPERTY)}" for key, value in {**properties, "title": title}.items()]
+    return f"::{_COMMANDS[issue.level]} {','.join(properties_text)}::{_escaped(issue.text, _DATA)}"
 
 
 def _escaped(text: str, rule: tuple[tuple[str, str], ...]) -> str:

@@ -1,26 +1,26 @@
-"""What services of code review show at a line: findings and diagnostics as issues, each with level, place and text."""
+"""Findings and diagnostics as issues of a code review: each with level, place and text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.app.render.folding import shown
-from plansafe.app.session.fingerprints import Fingerprints, clean, place_of, relative
+from plansafe.app.render.folding import visible_findings
+from plansafe.app.session.fingerprints import Fingerprints, place_of, relative
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import brief
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
 from plansafe.verifier.reporting.report import Finding, FindingClass, Worlds
 
 LEVELS = ("critical", "high", "medium", "low", "note")
-"""How bad an issue is, the worst first: the severities of rules, and what is only said."""
+"""Levels of issues, the worst first: the severities of rules, and notes."""
 _OF_DIAGNOSTICS = {Severity.ERROR: "high", Severity.WARNING: "medium", Severity.NOTE: "note"}
 
 
 class Issue(NamedTuple):
-    """One thing to show. Lines and columns count from 1; the end is the place behind the last character.
+    """One issue. Lines and columns count from 1; the end is the position after the last character.
 
-    ``path`` is that of the file from the current folder, ``None`` for standard input.
+    ``path`` is relative to the current folder, ``None`` for standard input.
     """
 
     code: str
@@ -35,15 +35,15 @@ class Issue(NamedTuple):
     fingerprint: str
 
 
-def issues(result: Result, every: bool, fingerprints: Fingerprints) -> Iterator[Issue]:
-    """Diagnostics, then findings: those that are shown, and that no baseline knows (docs/build-machines.md)."""
+def issues(result: Result, show_all: bool, fingerprints: Fingerprints) -> Iterator[Issue]:
+    """Diagnostics, then findings: the visible ones that are not in the baseline (docs/build-machines.md)."""
     for diagnostic in result.report.diagnostics:
         yield _of_diagnostic(diagnostic, result, fingerprints)
-    visible = {id(finding) for finding in shown(result.report, every)}
-    known = result.marks.known if result.marks is not None else ()
+    visible = {id(finding) for finding in visible_findings(result.report, show_all)}
+    known_numbers = result.marks.known if result.marks is not None else ()
     for number, finding in enumerate(result.report.findings):
-        issue = _of_finding(finding, result, fingerprints)  # also of what is not shown: they are counted
-        if id(finding) in visible and number not in known:
+        issue = _of_finding(finding, result, fingerprints)  # made for hidden findings as well: fingerprints count them
+        if id(finding) in visible and number not in known_numbers:
             yield issue
 
 
@@ -51,9 +51,9 @@ def _of_diagnostic(diagnostic: Diagnostic, result: Result, fingerprints: Fingerp
     label = diagnostic.labels[0] if diagnostic.labels else None
     name, span = place_of(label, result.plan)
     text = _lines(diagnostic.message, *diagnostic.notes, help=diagnostic.help)
-    found = fingerprints.of_diagnostic(diagnostic, result)
+    fingerprint = fingerprints.of_diagnostic(diagnostic, result)
     place = _place(name, span, result)
-    return Issue(diagnostic.code, diagnostic.code, _OF_DIAGNOSTICS[diagnostic.severity], text, *place, found)
+    return Issue(diagnostic.code, diagnostic.code, _OF_DIAGNOSTICS[diagnostic.severity], text, *place, fingerprint)
 
 
 def _of_finding(finding: Finding, result: Result, fingerprints: Fingerprints) -> Issue:
@@ -65,11 +65,11 @@ def _of_finding(finding: Finding, result: Result, fingerprints: Fingerprints) ->
         remarks.append("undecided")
     elif finding.worlds is not None:
         remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
-    said = f"{finding.message} ({', '.join(remarks)})" if remarks else finding.message
-    found = fingerprints.of_finding(finding, result)
+    message = f"{finding.message} ({', '.join(remarks)})" if remarks else finding.message
+    fingerprint = fingerprints.of_finding(finding, result)
     place = _place(finding.source or result.plan, finding.span, result)
     check = brief(finding.rule or finding.code)
-    return Issue(finding.code, check, level, _lines(said, help=finding.help), *place, found)
+    return Issue(finding.code, check, level, _lines(message, help=finding.help), *place, fingerprint)
 
 
 def _lines(*texts: str, help: str | None) -> str:
@@ -83,8 +83,3 @@ def _place(name: str, span: Span | None, result: Result) -> tuple[str | None, in
     if span is None or source is None:
         return path, 1, 1, 1, 1
     return path, *source.position(span.start), *source.position(max(span.end, span.start))
-
-
-def path_of(name: str) -> str:
-    """The path of a plan from the current folder, or what standard input is called."""
-    return clean(name) if name.startswith("<") else relative(name)[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -76,7 +76,7 @@ class JsonRenderer:
                     "name": r.name,
                     "executed": r.executed,
                     "goal": r.goal.value,
-                    "safe": r.safe.value if report.rules else None,
+                    "safe": r.safe.value if report.has_applicable_rules else None,
                 }
                 for r in report.readings
             ],
@@ -116,7 +116,7 @@ class JsonRenderer:
 
 
 def _home(home: Effects, used: tuple[Exempted, ...], sources: Mapping[str, Source]) -> dict[str, Any]:
-    found = {one.exemption: one for one in used}
+    usage = {exempted.exemption: exempted for exempted in used}
     return {
         "file": home.name,
         "exemptions": [
@@ -126,8 +126,8 @@ def _home(home: Effects, used: tuple[Exempted, ...], sources: Mapping[str, Sourc
                 "place": exemption.place,
                 "rules": sorted(exemption.rules),
                 "objects": None if exemption.objects is None else sorted(exemption.objects),
-                "used": found[exemption].times if exemption in found else 0,
-                "findings": [_finding(f, sources) for f in found[exemption].findings] if exemption in found else [],
+                "used": usage[exemption].times if exemption in usage else 0,
+                "findings": [_finding(f, sources) for f in usage[exemption].findings] if exemption in usage else [],
             }
             for exemption in home.exemptions
         ],
@@ -159,7 +159,9 @@ def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
 
 
 def _encode_rule(rule: RuleCount) -> str:
-    return dumps(rule._asdict())
+    fields = rule._asdict()
+    del fields["applicable"]
+    return dumps(fields)
 
 
 def _encode_inputs(inputs: tuple[Input, ...]) -> str:
@@ -193,7 +195,7 @@ def _worlds(worlds: WorldsReport) -> dict[str, Any]:
             {"about": witness.about, "replayed": witness.replayed, **world_object(witness.world)}
             for witness in worlds.witnesses
         ],
-        "cause": None if worlds.cause is None else [said._asdict() for said in worlds.cause],
+        "cause": None if worlds.cause is None else [value._asdict() for value in worlds.cause],
         "cause_note": worlds.cause_note,
         "question": worlds.question,
         "question_note": worlds.question_note,
@@ -206,15 +208,15 @@ def _worlds(worlds: WorldsReport) -> dict[str, Any]:
 def world_object(world: ShownWorld) -> dict[str, Any]:
     """A world as JSON."""
     return {
-        "facts": [said._asdict() for said in world.facts],
+        "facts": [value._asdict() for value in world.facts],
         "outcomes": [outcome._asdict() for outcome in world.outcomes],
         "order": world.order,
-        "durations": [said._asdict() for said in world.durations],
+        "durations": [value._asdict() for value in world.durations],
     }
 
 
 def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
-    known = {} if finding.worlds is None else {"worlds": finding.worlds.value, "world": finding.world}
+    world_fields = {} if finding.worlds is None else {"worlds": finding.worlds.value, "world": finding.world}
     return {
         "code": finding.code,
         "class": finding.finding_class.value,
@@ -237,7 +239,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "replayed": finding.replayed,
         "table": _table(finding.table),
         "state": finding.state,
-        **known,
+        **world_fields,
     }
 
 

@@ -1,8 +1,8 @@
 """JUnit XML, as the xUnit plugin of Jenkins and GitLab read it: a suite for each plan, a case for each claim about it.
 
-The cases are the verdict, ``executable``, ``goal``, and each rule that had something to check. What is not decided is
-never a pass but an error, and a rule that is exempt is skipped with the reason. The case of the verdict fails where the
-exit code does, so that no plan passes here that fails there.
+The cases are the verdict, ``executable``, ``goal``, and each rule that had something to check. An undecided
+claim is an error, never a pass. An exempt rule is skipped with the reason. The case of the verdict fails if the exit
+code is not 0, so that no plan passes here that fails there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IDLE = ("never applied", "not applicable")
 
 
 class _Case(NamedTuple):
-    """A claim and what came of it: ``outcome`` is ``failure``, ``error``, ``skipped``, or empty where it holds."""
+    """A claim and its outcome: ``failure``, ``error``, ``skipped``, or empty if it holds."""
 
     name: str
     outcome: str = ""
@@ -35,19 +35,19 @@ class JunitRenderer:
     """Writes one suite for each result as it comes."""
 
     def __init__(self) -> None:
-        self._concise = ConciseRenderer(PLAIN, every=True)
+        self._concise = ConciseRenderer(PLAIN, show_all=True)
         self._begun = False
 
     def plan(self, result: Result) -> str:
         """Render one result."""
         cases = [self._verdict(result), *(_claims(result) if result.report.headline is not None else ())]
         if result.marks is not None and not result.exit_code:
-            cases = [_as_known(case, result.marks.file) for case in cases]
+            cases = [_skip_known(case, result.marks.file) for case in cases]
         name = _attribute(brief(result.plan))
-        count = {kind: sum([case.outcome == kind for case in cases]) for kind in ("failure", "error", "skipped")}
-        said = f'failures="{count["failure"]}" errors="{count["error"]}" skipped="{count["skipped"]}" file={name}'
-        out = [f'  <testsuite name={name} tests="{len(cases)}" {said}>']
-        out += [_shown(case, name) for case in cases]
+        counts = {kind: sum([case.outcome == kind for case in cases]) for kind in ("failure", "error", "skipped")}
+        attributes = f'failures="{counts["failure"]}" errors="{counts["error"]}" skipped="{counts["skipped"]}"'
+        out = [f'  <testsuite name={name} tests="{len(cases)}" {attributes} file={name}>']
+        out += [_case_xml(case, name) for case in cases]
         out.append("  </testsuite>\n")
         head = "" if self._begun else _HEAD
         self._begun = True
@@ -58,14 +58,14 @@ class JunitRenderer:
         return ("" if self._begun else _HEAD) + "</testsuites>\n"
 
     def _verdict(self, result: Result) -> _Case:
-        """What the exit code says, with every diagnostic."""
-        said = visible(self._concise.verdict(result))
-        lines = [said]
+        """The verdict as the exit code reports it, with every diagnostic."""
+        verdict_text = visible(self._concise.verdict(result))
+        lines = [verdict_text]
         for diagnostic in result.report.diagnostics:
             lines.append(f"{diagnostic.severity.value}[{diagnostic.code}] {brief(diagnostic.message)}")
             lines += [f"help: {brief(diagnostic.help)}"] if diagnostic.help else []
         errors = [d for d in result.report.diagnostics if d.severity is Severity.ERROR]
-        message = brief(errors[0].message) if errors else said
+        message = brief(errors[0].message) if errors else verdict_text
         outcome = {0: "", 1: "failure"}.get(result.exit_code, "error")
         return _Case("verdict", outcome, message, tuple(lines))
 
@@ -77,29 +77,29 @@ def _claims(result: Result) -> Iterator[_Case]:
     unmet = [f for f in report.findings if f.finding_class is FindingClass.UNMET_GOAL]
     yield _world_case("goal", report.goal, unmet, result)
     for rule in [rule for rule in report.rules if rule.status not in _IDLE]:
-        own = [number for number, finding in enumerate(report.findings) if finding.rule == rule.name]
-        case = _rule_case(rule, [report.findings[number] for number in own], result)
+        finding_numbers = [number for number, finding in enumerate(report.findings) if finding.rule == rule.name]
+        case = _rule_case(rule, [report.findings[number] for number in finding_numbers], result)
         marks = result.marks
-        known = marks is not None and bool(own) and marks.known.issuperset(own)
-        yield _as_known(case, marks.file) if marks is not None and known else case
+        all_known = marks is not None and bool(finding_numbers) and marks.known.issuperset(finding_numbers)
+        yield _skip_known(case, marks.file) if marks is not None and all_known else case
 
 
-def _as_known(case: _Case, file: str) -> _Case:
-    """What failed, and is known."""
+def _skip_known(case: _Case, file: str) -> _Case:
+    """Turn a failure that the baseline knows into a skipped case."""
     if case.outcome != "failure":
         return case
     return case._replace(outcome="skipped", message=f"known: {visible(file)}: {case.message}")
 
 
-def _world_case(name: str, known: Worlds, findings: list[Finding], result: Result) -> _Case:
-    if known is Worlds.ALL:
+def _world_case(name: str, extent: Worlds, findings: list[Finding], result: Result) -> _Case:
+    if extent is Worlds.ALL:
         return _Case(name)
-    message = brief(findings[0].message) if findings else f"{name}: {known.value}"
-    return _Case(name, "error" if known is Worlds.UNKNOWN else "failure", message, _told(findings, result))
+    message = brief(findings[0].message) if findings else f"{name}: {extent.value}"
+    return _Case(name, "error" if extent is Worlds.UNKNOWN else "failure", message, _finding_lines(findings, result))
 
 
 def _rule_case(rule: RuleCount, findings: list[Finding], result: Result) -> _Case:
-    """A violation that is counted and not listed (a limit, ``--blame``) is told from the count of the rule."""
+    """The rule's count shows violations that are counted but not listed (a limit, ``--blame``)."""
     report, name = result.report, f"rule {visible(rule.name)}"
     question = report.decided.question
     undecided = [f for f in findings if f.finding_class is FindingClass.UNDECIDED]
@@ -107,13 +107,13 @@ def _rule_case(rule: RuleCount, findings: list[Finding], result: Result) -> _Cas
     may = question.may_decide(rule.name, rule.severity)
     if broken or (rule.status == "violated" and may):
         message = brief(broken[0].message) if broken else f"violated {rule.violations:,} times"
-        return _Case(name, "failure", message, _told(broken, result))
+        return _Case(name, "failure", message, _finding_lines(broken, result))
     if undecided or rule.status == "undecided":
         message = brief(undecided[0].message) if undecided else "undecided"
-        return _Case(name, "error", message, _told(undecided, result))
+        return _Case(name, "error", message, _finding_lines(undecided, result))
     if rule.status == "exempt" or not may:
-        return _Case(name, "skipped", _why(rule, report), _told(findings, result))
-    return _Case(name, lines=_told(findings, result))
+        return _Case(name, "skipped", _why(rule, report), _finding_lines(findings, result))
+    return _Case(name, lines=_finding_lines(findings, result))
 
 
 def _why(rule: RuleCount, report: Report) -> str:
@@ -126,7 +126,7 @@ def _why(rule: RuleCount, report: Report) -> str:
     return f"below {question.min_severity}"
 
 
-def _told(findings: list[Finding], result: Result) -> tuple[str, ...]:
+def _finding_lines(findings: list[Finding], result: Result) -> tuple[str, ...]:
     lines = []
     for finding in findings:
         where = place(finding.source or result.plan, finding.span, result.sources)
@@ -135,7 +135,7 @@ def _told(findings: list[Finding], result: Result) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _shown(case: _Case, suite: str) -> str:
+def _case_xml(case: _Case, suite: str) -> str:
     head = f"    <testcase classname={suite} name={_attribute(case.name)}"
     text = _text("\n".join(case.lines))
     if case.outcome:

@@ -19,7 +19,7 @@ class LintRenderer(Protocol):
     """Turns the result into text."""
 
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
-        """Render it, with what was read."""
+        """Render the result and the files that were read."""
 
 
 def renderer(form: str, style: Style) -> LintRenderer:
@@ -41,7 +41,7 @@ class FullLint:
         self._style = style
 
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
-        """Render it, with what was read."""
+        """Render the result and the files that were read."""
         blocks = [self._used(used)]
         blocks += [self._block(d, result) for d in result.diagnostics]
         blocks += [self._block(fault.diagnostic, result) for fault in result.faults]
@@ -92,8 +92,8 @@ class ConciseLint:
         where = place(label.source, label.span, result.sources) if label else name
         because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
         kind = diagnostic.severity.value
-        said = self._style.said(kind, f"{kind}[{diagnostic.code}]")
-        return f"{self._style.bold(where)}: {said} {visible(diagnostic.message)}{because}"
+        tag = self._style.said(kind, f"{kind}[{diagnostic.code}]")
+        return f"{self._style.bold(where)}: {tag} {visible(diagnostic.message)}{because}"
 
 
 class JsonLint:
@@ -101,17 +101,17 @@ class JsonLint:
 
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
         """Render it."""
-        from plansafe.app.render import version  # noqa: PLC0415 - for this format alone
-        from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415
+        from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415 - for this format alone
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
-        def fault(found: Fault) -> dict[str, Any]:
+        def fault(fault_entry: Fault) -> dict[str, Any]:
             return {
-                **diagnostic_object(found.diagnostic, result.sources),
-                "rules": found.rules,
-                "reason": found.reason,
-                "proof": found.proof or None,
-                "scope": found.scope.value,
-                "problem": found.problem,
+                **diagnostic_object(fault_entry.diagnostic, result.sources),
+                "rules": fault_entry.rules,
+                "reason": fault_entry.reason,
+                "proof": fault_entry.proof or None,
+                "scope": fault_entry.scope.value,
+                "problem": fault_entry.problem,
             }
 
         files: Sequence[tuple[str, str, str]] = [
@@ -124,7 +124,7 @@ class JsonLint:
                 "schema": SCHEMA,
                 "version": version(),
                 "exit_code": result.exit_code(ignore),
-                "findings": [fault(found) for found in result.faults],
+                "findings": [fault(fault_entry) for fault_entry in result.faults],
                 "undecided": [question._asdict() for question in result.open],
                 "diagnostics": [diagnostic_object(d, result.sources) for d in result.diagnostics],
                 "rules": result.rules,

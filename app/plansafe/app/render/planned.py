@@ -1,14 +1,14 @@
-"""A model's plan for people and for programs: each step with who contributed it, the verdict, what it cost."""
+"""A model's plan for people and for programs: each step with its author, the verdict, the cost."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.render import version
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.session.model import Settings
 from plansafe.app.system.terminal_text import Style, brief, pad, visible, width
+from plansafe.app.system.version import version
 from plansafe.llm.loop.model import By, Part, Planned, Refusal, Round
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
@@ -21,7 +21,7 @@ _REMOVED = dict.fromkeys(By, "removed") | {By.MAPPED: "left out"}
 _SHARE = {By.GIVEN: "as given", By.MAPPED: "mapped"}
 _GONE = {By.REPAIR: "removed by the repair", By.MODEL: "removed by the model", By.MAPPED: "left out"}
 _WIDEST = 60
-"""Columns of steps beside which marks are lined up."""
+"""Width up to which the authors of steps are aligned in a column."""
 
 
 class PlannedRenderer:
@@ -31,53 +31,53 @@ class PlannedRenderer:
         self._style = style
         self._full = FullRenderer(style)
 
-    def plan(self, made: Proposed, written: str | None = None) -> str:
+    def plan(self, proposal: Proposed, written: str | None = None) -> str:
         """Render it; ``written`` is the file that the plan was written to."""
-        if made.planned is None:
-            return self._full.plan(made.result)
-        blocks = [self._goal(made), self._listing(made.planned.parts), self._removed(made.planned.removed)]
-        if made.planned.report is not None:
-            blocks.append(self._full.plan(made.result).rstrip("\n"))
+        if proposal.planned is None:
+            return self._full.plan(proposal.result)
+        blocks = [self._goal(proposal), self._listing(proposal.planned.parts), self._removed(proposal.planned.removed)]
+        if proposal.planned.report is not None:
+            blocks.append(self._full.plan(proposal.result).rstrip("\n"))
         else:
-            blocks += self._full.arranged(made.result, [])
-        if made.outcome is not None:
-            blocks.append(self._full.diagnostic(made.outcome, made.result))
-        blocks.append(self._cost(made, written))
+            blocks += self._full.arranged(proposal.result, [])
+        if proposal.outcome is not None:
+            blocks.append(self._full.diagnostic(proposal.outcome, proposal.result))
+        blocks.append(self._cost(proposal, written))
         return "\n\n".join([block for block in blocks if block]) + "\n\n"
 
-    def _goal(self, made: Proposed) -> str:
-        """The goal, where it is not simply the problem's: it is read before the plan."""
-        if made.goal is None:
+    def _goal(self, proposal: Proposed) -> str:
+        """The goal, if it differs from the problem's; it comes before the plan."""
+        if proposal.goal is None:
             return ""
-        advice = "; --goal takes another" if made.goal.by == "model" else ""
-        by = self._style.faint(f"  (by the {made.goal.by}{advice})")
-        return f"{self._style.bold(pad('goal', 14))} {brief(made.goal.text)}{by}"
+        advice = "; --goal takes another" if proposal.goal.by == "model" else ""
+        by = self._style.faint(f"  (by the {proposal.goal.by}{advice})")
+        return f"{self._style.bold(pad('goal', 14))} {brief(proposal.goal.text)}{by}"
 
     def _listing(self, parts: tuple[Part, ...]) -> str:
-        """The steps with their numbers, and who contributed each."""
+        """The steps with their numbers and their authors."""
         size = len(str(len(parts)))
-        shown = [brief(part.step) for part in parts]
-        columns = min(_WIDEST, max([width(step) for step in shown], default=0))
+        step_texts = [brief(part.step) for part in parts]
+        columns = min(_WIDEST, max([width(step) for step in step_texts], default=0))
         rows = []
-        for number, (part, step) in enumerate(zip(parts, shown, strict=True), 1):
+        for number, (part, step) in enumerate(zip(parts, step_texts, strict=True), 1):
             mark = part.by.value if part.by in (By.MODEL, By.GIVEN) else self._style.warning(part.by.value)
             note = self._style.faint(f": {brief(part.note)}") if part.note else ""
             rows.append(f"{number:>{size}}  {pad(step, columns)}  {mark}{note}")
         return "\n".join(rows)
 
     def _removed(self, parts: tuple[Part, ...]) -> str:
-        """What was written and is not in the plan."""
+        """The steps that the model wrote and the plan does not contain."""
         return "\n".join([f"- {brief(part.step)}  {_REMOVED[part.by]}: {brief(part.note)}" for part in parts])
 
-    def _cost(self, made: Proposed, written: str | None) -> str:
-        planned = made.planned
+    def _cost(self, proposal: Proposed, written: str | None) -> str:
+        planned = proposal.planned
         assert planned is not None
-        name = visible(f"{made.model}, --decode {made.wishes.decode.value}")
-        rounds = len([one for one in planned.rounds if one.exchanges])
-        asked = [_count(rounds, "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
-        lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(asked)}, {made.seconds:.1f} s"]
-        if made.prompt is not None:
-            lines.append(f"{self._style.bold(pad('prompt', 14))} {_prompt(made.prompt)}")
+        name = visible(f"{proposal.model}, --decode {proposal.wishes.decode.value}")
+        rounds = len([attempt for attempt in planned.rounds if attempt.exchanges])
+        figures = [_count(rounds, "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
+        lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(figures)}, {proposal.seconds:.1f} s"]
+        if proposal.prompt is not None:
+            lines.append(f"{self._style.bold(pad('prompt', 14))} {_prompt(proposal.prompt)}")
         if planned.parts:
             lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}{_gone(planned.removed)}")
         if written is not None:
@@ -86,12 +86,12 @@ class PlannedRenderer:
 
 
 def _prompt(prompt: Prompt) -> str:
-    said = f"{prompt.style}, about {prompt.tokens:,} tokens, sha256 {prompt.sha256[:12]}"
+    summary = f"{prompt.style}, about {prompt.tokens:,} tokens, sha256 {prompt.sha256[:12]}"
     part = prompt.cropped
     if part is None:
-        return said
+        return summary
     left = f"{_count(part.left_objects, 'object')} and {_count(part.left_facts, 'fact')}"
-    return f"{said}; {left} of the home left out"
+    return f"{summary}; {left} of the home left out"
 
 
 def _shares(parts: tuple[Part, ...]) -> str:
@@ -100,8 +100,8 @@ def _shares(parts: tuple[Part, ...]) -> str:
 
 
 def _gone(parts: tuple[Part, ...]) -> str:
-    counts = [(said, len([part for part in parts if part.by is by])) for by, said in _GONE.items()]
-    return "".join([f"; {count} {said}" for said, count in counts if count])
+    counts = [(how, len([part for part in parts if part.by is by])) for by, how in _GONE.items()]
+    return "".join([f"; {count} {how}" for how, count in counts if count])
 
 
 def _tokens(planned: Planned) -> list[str]:
@@ -110,8 +110,8 @@ def _tokens(planned: Planned) -> list[str]:
     return ([f"{sum(read):,} tokens in"] if read else []) + ([f"{sum(wrote):,} out"] if wrote else [])
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class PlannedJsonRenderer:
@@ -120,33 +120,33 @@ class PlannedJsonRenderer:
     def __init__(self, settings: Settings) -> None:
         self._reports = JsonRenderer(settings, version())
 
-    def plan(self, made: Proposed, written: str | None = None) -> str:
+    def plan(self, proposal: Proposed, written: str | None = None) -> str:
         """Render it; ``written`` is the file that the plan was written to."""
-        planned, outcome = made.planned, made.outcome
+        planned, outcome = proposal.planned, proposal.outcome
         answers = planned.answers if planned is not None else []
         head: dict[str, Any] = {
             "schema": SCHEMA,
-            "model": made.model,
-            "decode": made.wishes.decode.value,
-            "prompt": _prompt_object(made.prompt) if made.prompt is not None else None,
-            "exit_code": made.exit_code,
+            "model": proposal.model,
+            "decode": proposal.wishes.decode.value,
+            "prompt": _prompt_object(proposal.prompt) if proposal.prompt is not None else None,
+            "exit_code": proposal.exit_code,
             "status": planned.status.value if planned is not None else None,
-            "goal": made.goal._asdict() if made.goal is not None else None,
+            "goal": proposal.goal._asdict() if proposal.goal is not None else None,
             "refusal": _refusal(planned.refusal) if planned is not None and planned.refusal is not None else None,
             "detail": planned.detail if planned is not None else "",
-            "text": made.text if made.exit_code == 0 else None,
+            "text": proposal.text if proposal.exit_code == 0 else None,
             "steps": [_part(part) for part in planned.parts] if planned is not None else [],
             "removed": [_part(part) for part in planned.removed] if planned is not None else [],
-            "rounds": [_round(one) for one in planned.rounds] if planned is not None else [],
+            "rounds": [_round(attempt) for attempt in planned.rounds] if planned is not None else [],
             "calls": len(answers),
             "prompt_tokens": sum([answer.prompt_tokens or 0 for answer in answers]),
             "completion_tokens": sum([answer.completion_tokens or 0 for answer in answers]),
             "searches": planned.searches if planned is not None else 0,
-            "seconds": round(made.seconds, 3),
+            "seconds": round(proposal.seconds, 3),
             "written": written,
-            "outcome": diagnostic_object(outcome, made.result.sources) if outcome is not None else None,
+            "outcome": diagnostic_object(outcome, proposal.result.sources) if outcome is not None else None,
         }
-        return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(made.result)}}}')
+        return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(proposal.result)}}}')
 
 
 def _prompt_object(prompt: Prompt) -> dict[str, Any]:
@@ -167,15 +167,15 @@ def _part(part: Part) -> dict[str, Any]:
     return {"step": part.step, "by": part.by.value, "note": part.note}
 
 
-def _round(one: Round) -> dict[str, Any]:
+def _round(attempt: Round) -> dict[str, Any]:
     return {
-        "calls": len(one.exchanges),
-        "headline": _headline(one.report),
-        "findings": len(one.report.findings) if one.report is not None else 0,
-        "codes": [said.code for said in one.refused],
-        "end": one.end,
-        "refused": one.declined,
-        "feedback": one.feedback,
+        "calls": len(attempt.exchanges),
+        "headline": _headline(attempt.report),
+        "findings": len(attempt.report.findings) if attempt.report is not None else 0,
+        "codes": [diagnostic.code for diagnostic in attempt.refused],
+        "end": attempt.end,
+        "refused": attempt.declined,
+        "feedback": attempt.feedback,
     }
 
 

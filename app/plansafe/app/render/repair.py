@@ -1,4 +1,4 @@
-"""Repairs and diagnoses for people: the verdict, what is wrong, and the nearest safe plan as a listing of changes."""
+"""Repairs and diagnoses for people: the verdict, the errors, and the nearest safe plan as a listing of changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plansafe.app.render import folding
-from plansafe.app.render.difference import listing, sentence, shown
+from plansafe.app.render.difference import cost_text, listing, sentence
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.session.repair import Examined
 from plansafe.app.system.terminal_text import Style, pad, values, visible
@@ -26,10 +26,10 @@ class RepairRenderer:
     ``changes``: show the nearest safe plan as a listing, and with ``every`` all plans tied with it; else in a sentence.
     """
 
-    def __init__(self, style: Style, changes: bool, every: bool = False) -> None:
+    def __init__(self, style: Style, changes: bool, show_all: bool = False) -> None:
         self._style = style
         self._changes = changes
-        self._every = every
+        self._show_all = show_all
         self._full = FullRenderer(style)
 
     def plan(self, examined: Examined, written: str | None = None) -> str:
@@ -39,18 +39,18 @@ class RepairRenderer:
         if examined.repair is None:
             return self._full.plan(examined.result)
         report = examined.result.report
-        found = [self._verdict(report), "\n".join(folding.home(report)), self._classes(examined)]
-        found += [self._where(examined), self._causes(examined), *self._repairs(examined)]
+        sections = [self._verdict(report), "\n".join(folding.home_profile_notes(report)), self._classes(examined)]
+        sections += [self._where(examined), self._causes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
-            found.append(self._full.diagnostic(examined.outcome, examined.result))
-        blocks = self._full.arranged(examined.result, found)
+            sections.append(self._full.diagnostic(examined.outcome, examined.result))
+        blocks = self._full.arranged(examined.result, sections)
         if self._changes:
             blocks.append(self._end(examined, written))
         elif written is not None:
             blocks.append(f"graph written to {visible(written)}")
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
-    # -- what is wrong
+    # -- errors
 
     def _verdict(self, report: Report) -> str:
         style = self._style
@@ -59,8 +59,8 @@ class RepairRenderer:
         if not report.findings:
             return f"{style.verdict(head)}   {_count(report.steps, 'step')}"
         first = report.findings[0]
-        others = len(folding.shown(report, False)) + report.suppressed - 1
-        more = style.faint(f"   and {_count(others, 'more finding')}: safecheck audit") if others else ""
+        more_findings = len(folding.visible_findings(report, False)) + report.suppressed - 1
+        more = style.faint(f"   and {_count(more_findings, 'more finding')}: safecheck audit") if more_findings else ""
         return f"{style.verdict(head)}   {visible(first.message)}{more}"
 
     def _classes(self, examined: Examined) -> str:
@@ -70,7 +70,7 @@ class RepairRenderer:
             name = witness.error.value if witness.error is not last else ""
             last = witness.error
             rows.append(f"  {self._style.error(pad(name, _NAME))}  {visible(witness.text)}")
-        return self._section("what is wrong", rows)
+        return self._section("errors", rows)
 
     def _where(self, examined: Examined) -> str:
         """The indices, each with its step."""
@@ -87,8 +87,8 @@ class RepairRenderer:
             ("fatal step", _step(where.fatal or None, steps)),
             ("regret", _regret(where.regret[:low]) if where.regret is not None and low > 0 else ""),
         ]
-        shown = [f"  {pad(name, _NAME + 4)}{visible(text)}" for name, text in rows if text]
-        return self._section("where it went wrong", shown)
+        lines = [f"  {pad(name, _NAME + 4)}{visible(text)}" for name, text in rows if text]
+        return self._section("where it went wrong", lines)
 
     def _causes(self, examined: Examined) -> str:
         """The minimal causes; many findings may have the same one."""
@@ -101,30 +101,30 @@ class RepairRenderer:
     # -- the nearest safe plan
 
     def _repairs(self, examined: Examined) -> list[str]:
-        found = examined.repair
-        if found is None or not found.repairs:
+        result = examined.repair
+        if result is None or not result.repairs:
             return []
-        best, *others = found.repairs
-        title = f"{'nearest safe plan' if found.optimal else 'a safe plan'}: {_summary(best, found)}"
-        if not found.complete and found.detail:
-            title += f" ({visible(found.detail)})"
+        best, *ties = result.repairs
+        title = f"{'nearest safe plan' if result.optimal else 'a safe plan'}: {_summary(best, result)}"
+        if not result.complete and result.detail:
+            title += f" ({visible(result.detail)})"
         if not self._changes:
             rows = [f"  {visible(sentence(examined.original, best))}"]
             rows.append(self._style.faint("  the listing: safecheck repair"))
             return [self._section(title, rows)]
         out = [self._section(title, listing(examined.original, best, self._style))]
-        if self._every:
-            for number, repair in enumerate(others, 2):
-                head = f"safe plan {number} of {len(found.repairs)}, of the same cost"
+        if self._show_all:
+            for number, repair in enumerate(ties, 2):
+                head = f"safe plan {number} of {len(result.repairs)}, of the same cost"
                 out.append(self._section(head, listing(examined.original, repair, self._style)))
-        elif others:
+        elif ties:
             rows = [
                 f"  {number}. {visible(sentence(examined.original, repair))}"
-                for number, repair in enumerate(others[:_FEW], 2)
+                for number, repair in enumerate(ties[:_FEW], 2)
             ]
-            more = len(others) - _FEW
+            more = len(ties) - _FEW
             if more > 0:
-                rows.append(f"  and {more:,} more{'' if found.complete else ' at least'}: --all")
+                rows.append(f"  and {more:,} more{'' if result.complete else ' at least'}: --all")
             out.append(self._section("of the same cost", rows))
         return out
 
@@ -133,7 +133,7 @@ class RepairRenderer:
         style = self._style
         saved = "" if written is None else f"written to {visible(written)}"
         if examined.repair is not None and examined.repair.status is RepairStatus.ALREADY_SAFE:
-            left = folding.idle(examined.result.report)
+            left = folding.nondeciding_notes(examined.result.report)
             return "\n".join(["; ".join(filter(None, ["nothing to repair", saved])), *left])
         if examined.best is None:
             return ""
@@ -141,8 +141,9 @@ class RepairRenderer:
         assert report.headline is not None
         steps = _count(report.steps, "step")
         first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values(report)}"
-        rest = [" " * (len(report.headline.value) + 3) + line for line in (*folding.idle(report), saved) if line]
-        return "\n".join([first, *rest])
+        notes = (*folding.nondeciding_notes(report), saved)
+        indent = " " * (len(report.headline.value) + 3)
+        return "\n".join([first, *[indent + line for line in notes if line]])
 
 
 def _step(number: int | None, steps: Sequence[str]) -> str:
@@ -160,7 +161,7 @@ def _violated(number: int | None, steps: Sequence[str], report: Report) -> str:
 
 
 def _no_return(low: int, high: int, detail: str) -> str:
-    """What is known of the last point from which a safe plan can be reached."""
+    """The last point from which a safe plan can be reached, as far as it is known."""
     if high < 0:
         return "before the first step: no safe plan can be reached from the initial state"
     if low == high:
@@ -186,17 +187,17 @@ def _label_line(plan: str, label: PublishedLabel) -> str:
     return visible(f"{plan}: {label.name}{reason}") + "\n"
 
 
-def _summary(repair: Repair, found: RepairResult) -> str:
-    """How far away it is, and what is known about nearer ones."""
-    edits = f"{_count(len(repair.edits), 'edit')}, cost {shown(repair.cost)}"
-    least = f"; none costs less than {shown(found.bound)}" if found.bound else "; perhaps not the least"
-    if found.optimal:
+def _summary(repair: Repair, result: RepairResult) -> str:
+    """The cost of the repair, and whether a cheaper one can exist."""
+    edits = f"{_count(len(repair.edits), 'edit')}, cost {cost_text(repair.cost)}"
+    least = f"; none costs less than {cost_text(result.bound)}" if result.bound else "; perhaps not the least"
+    if result.optimal:
         least = ", proved least"
-    if len(found.repairs) == 1:
+    if len(result.repairs) == 1:
         return edits + least
-    ties = f"{len(found.repairs):,}{'' if found.complete else ' or more'}"
+    ties = f"{len(result.repairs):,}{'' if result.complete else ' or more'}"
     return f"{edits}{least}; the first of {ties} of that cost"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -27,21 +27,21 @@ class RepairJsonRenderer:
 
     def plan(self, examined: Examined, written: str | None = None) -> str:
         """Render one plan; ``written`` is the file that the repaired plan was written to."""
-        found, outcome = examined.repair, examined.outcome
+        result, outcome = examined.repair, examined.outcome
         head: dict[str, Any] = {
             "schema": SCHEMA,
             "plan": examined.result.plan,
             "exit_code": examined.exit_code,
-            "status": found.status.value if found is not None else None,
-            "optimal": found.optimal if found is not None else False,
-            "complete": found.complete if found is not None else False,
-            "bound": _number(found.bound) if found is not None else 0,
-            "detail": found.detail if found is not None else "",
-            "expanded": found.expanded if found is not None else 0,
+            "status": result.status.value if result is not None else None,
+            "optimal": result.optimal if result is not None else False,
+            "complete": result.complete if result is not None else False,
+            "bound": _number(result.bound) if result is not None else 0,
+            "detail": result.detail if result is not None else "",
+            "expanded": result.expanded if result is not None else 0,
             "classes": [witness_object(witness) for witness in examined.witnesses],
             "where": where_object(examined.where) if examined.where is not None else None,
             "causes": [because_object(because) for because in examined.causes],
-            "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
+            "repairs": [_repair(repair) for repair in result.repairs] if result is not None else [],
             "label": _label(examined.label) if examined.label is not None else None,
             "text": examined.text,
             "written": written,

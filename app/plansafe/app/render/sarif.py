@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from plansafe.app.explain import page
-from plansafe.app.render.folding import coverage, home, idle, known
+from plansafe.app.render.folding import baseline_notes, coverage_notes, home_profile_notes, nondeciding_notes
 from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, place_of, uri
 from plansafe.app.session.model import Known, Result
+from plansafe.app.system.terminal_text import not_checked
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
@@ -46,15 +47,15 @@ class SarifRenderer:
         self._codes.add(result.exit_code)
         if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
             self._complete = False
-            said = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
-            self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {said}")}})
+            status = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
+            self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {status}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
         for number, finding in enumerate(result.report.findings):
-            found = self._of_finding(finding, result)
+            sarif_result = self._of_finding(finding, result)
             if result.marks is not None:
-                found["baselineState"] = "unchanged" if number in result.marks.known else "new"
-            self._results.append(found)
+                sarif_result["baselineState"] = "unchanged" if number in result.marks.known else "new"
+            self._results.append(sarif_result)
         self._results += [self._gone(entry, result) for entry in (result.marks and result.marks.gone) or ()]
         for used in result.report.decided.exempted:
             in_plan = used.exemption.place.startswith(f"{result.plan}:")
@@ -66,16 +67,22 @@ class SarifRenderer:
             for finding in used.findings:
                 self._results.append({**self._of_finding(finding, result), "suppressions": [why]})
         if result.report.headline is not None:
-            for line in [*idle(result.report), *home(result.report), *known(result)]:
+            for line in [
+                *nondeciding_notes(result.report),
+                *home_profile_notes(result.report),
+                *baseline_notes(result),
+            ]:
                 self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
         summary = result.report.coverage
         if summary is not None:
-            lines = coverage(result.report) or [f"{summary.applicable} of {summary.applicable} rules can apply here"]
+            lines = coverage_notes(result.report) or [
+                f"{summary.applicable} of {summary.applicable} rules can apply here"
+            ]
             text = clean(f"{result.plan}: {'; '.join(lines)}")
             properties = {"coverage": json.loads(clean(json.dumps(coverage_object(summary))))}
             self._notifications.append({"level": "note", "message": {"text": text}, "properties": properties})
         if result.report.headline is not None and result.report.safety is None:
-            text = f"{result.plan}: safe: not checked, no rules"
+            text = f"{result.plan}: {not_checked(result.report)}"
             self._notifications.append({"level": "note", "message": {"text": clean(text)}})
         if result.failure is not None:
             self._complete = False
@@ -108,10 +115,10 @@ class SarifRenderer:
         )
         self._rules.setdefault(diagnostic.code, _code_rule(diagnostic.code))
         level = _LEVELS[diagnostic.severity]
-        found = self._result(diagnostic.code, level, text, name, span, result.sources)
-        found["partialFingerprints"] = {KEY: self._fingerprints.of_diagnostic(diagnostic, result)}
-        found["properties"] = {"code": diagnostic.code}
-        return _with_related(found, diagnostic.labels[1:], result.sources)
+        sarif_result = self._result(diagnostic.code, level, text, name, span, result.sources)
+        sarif_result["partialFingerprints"] = {KEY: self._fingerprints.of_diagnostic(diagnostic, result)}
+        sarif_result["properties"] = {"code": diagnostic.code}
+        return _with_related(sarif_result, diagnostic.labels[1:], result.sources)
 
     def _of_finding(self, finding: Finding, result: Result) -> dict[str, Any]:
         level = _OF_RULES.get(finding.severity or "", "error")
@@ -129,9 +136,9 @@ class SarifRenderer:
         if rule not in self._rules:
             of_user = finding.rule is not None
             self._rules[rule] = _user_rule(rule, finding, result.sources) if of_user else _code_rule(finding.code)
-        found = self._result(rule, level, text, name, finding.span, result.sources)
-        found["partialFingerprints"] = {KEY: self._fingerprints.of_finding(finding, result)}
-        found["properties"] = {
+        sarif_result = self._result(rule, level, text, name, finding.span, result.sources)
+        sarif_result["partialFingerprints"] = {KEY: self._fingerprints.of_finding(finding, result)}
+        sarif_result["properties"] = {
             "code": finding.code,
             "step": finding.step,
             "rule": finding.rule and clean(finding.rule),
@@ -141,16 +148,16 @@ class SarifRenderer:
             "follows": finding.follows,
         }
         if finding.worlds is not None:
-            found["properties"]["worlds"] = finding.worlds.value
-            found["properties"]["world"] = _world(finding, worlds)
-        return _with_related(found, finding.related, result.sources)
+            sarif_result["properties"]["worlds"] = finding.worlds.value
+            sarif_result["properties"]["world"] = _world(finding, worlds)
+        return _with_related(sarif_result, finding.related, result.sources)
 
     def _gone(self, entry: Known, result: Result) -> dict[str, Any]:
         """A finding of the baseline that is not there any more."""
         if entry.rule not in self._rules:
             self._rules[entry.rule] = {**_code_rule(entry.code), "id": entry.rule}
-        found = self._result(entry.rule, "none", entry.message, result.plan, None, result.sources)
-        return {**found, "partialFingerprints": {KEY: entry.fingerprint}, "baselineState": "absent"}
+        sarif_result = self._result(entry.rule, "none", entry.message, result.plan, None, result.sources)
+        return {**sarif_result, "partialFingerprints": {KEY: entry.fingerprint}, "baselineState": "absent"}
 
     def _result(
         self, rule: str, level: str, text: str, name: str, span: Span | None, sources: Mapping[str, Source]
@@ -166,11 +173,13 @@ def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | No
     if worlds is None or finding.world is None:
         return None
     text = json.dumps(world_object(worlds.witnesses[finding.world].world), ensure_ascii=False)
-    found: dict[str, Any] = json.loads(clean(text))
-    return found
+    world_properties: dict[str, Any] = json.loads(clean(text))
+    return world_properties
 
 
-def _with_related(found: dict[str, Any], labels: tuple[Label, ...], sources: Mapping[str, Source]) -> dict[str, Any]:
+def _with_related(
+    sarif_result: dict[str, Any], labels: tuple[Label, ...], sources: Mapping[str, Source]
+) -> dict[str, Any]:
     related = [
         {
             "id": number,
@@ -180,8 +189,8 @@ def _with_related(found: dict[str, Any], labels: tuple[Label, ...], sources: Map
         for number, label in enumerate(labels, 1)
     ]
     if related:
-        found["relatedLocations"] = related
-    return found
+        sarif_result["relatedLocations"] = related
+    return sarif_result
 
 
 def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -196,17 +205,17 @@ def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> di
 
 def _artifact(name: str) -> dict[str, str]:
     """Where a file is: from the current folder, if it is below it."""
-    found, below = uri(name)
-    return {"uri": found, "uriBaseId": _ROOT} if below else {"uri": found}
+    address, is_relative = uri(name)
+    return {"uri": address, "uriBaseId": _ROOT} if is_relative else {"uri": address}
 
 
 def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
     """A rule as its author wrote it: why it is there, what to do, its text, and what its class of findings is."""
-    where = [label for label in finding.related if label.text.startswith("the rule") and label.source in sources]
-    texts = [sources[label.source].slice(label.span) for label in where[:1]]
-    said = [finding.rationale or "", *texts, page(finding.code) or ""]
-    whole = clean("\n\n".join([text for text in said if text]))
-    marked = clean("\n\n".join([said[0], *[f"```lisp\n{text}\n```" for text in texts], said[-1]]).strip())
+    rule_labels = [label for label in finding.related if label.text.startswith("the rule") and label.source in sources]
+    texts = [sources[label.source].slice(label.span) for label in rule_labels[:1]]
+    paragraphs = [finding.rationale or "", *texts, page(finding.code) or ""]
+    plain_text = clean("\n\n".join([text for text in paragraphs if text]))
+    markdown = clean("\n\n".join([paragraphs[0], *[f"```lisp\n{text}\n```" for text in texts], paragraphs[-1]]).strip())
     properties: dict[str, Any] = {"code": finding.code}
     if finding.severity in _SECURITY:
         properties |= {"severity": finding.severity, "security-severity": _SECURITY[finding.severity]}
@@ -218,7 +227,7 @@ def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> di
         "shortDescription": {"text": f"{name} ({title})"},
         "fullDescription": {"text": clean(finding.rationale or title)},
         "defaultConfiguration": {"level": _OF_RULES.get(finding.severity or "", "error")},
-        "help": {"text": whole, "markdown": marked},
+        "help": {"text": plain_text, "markdown": markdown},
         "properties": properties,
     }
 

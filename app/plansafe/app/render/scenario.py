@@ -21,7 +21,7 @@ from plansafe.verifier.reporting.report import unjudged
 
 SCHEMA = 1
 _WIDTH = 12
-_SHOWN = 60
+_MAX_WIDTH = 60
 _ROLE = 16
 
 
@@ -32,21 +32,21 @@ class ScenarioRenderer:
         self._style = style
         self._full = FullRenderer(style)
 
-    def checked(self, found: Found, report: ScenarioReport) -> str:
+    def checked(self, files: Found, report: ScenarioReport) -> str:
         """Render the verdict on a scenario."""
-        blocks = [self._files(found), self._criteria(report.criteria)]
+        blocks = [self._files(files), self._criteria(report.criteria)]
         blocks += self._diagnostics(report.notes, report.sources)
         blocks += self._diagnostics([d for c in report.criteria for d in c.diagnostics], report.sources)
         blocks += [self._witness(witness) for witness in _witnesses(report)]
         blocks.append(self._summary(report))
         return "\n\n".join([block for block in blocks if block]) + "\n\n"
 
-    def fixed(self, found: Found, fixed: Fixed, written: str | None) -> str:
-        """Render what was corrected, what was not, and the verdict on the result."""
-        given = dict(fixed.originals)
-        rows = [self._correction(correction, given) for correction in fixed.corrections]
+    def fixed(self, files: Found, fixed: Fixed, written: str | None) -> str:
+        """Render the corrections, the remaining errors and the verdict on the result."""
+        originals = dict(fixed.originals)
+        rows = [self._correction(correction, originals) for correction in fixed.corrections]
         title = self._style.bold(f"{_count(len(rows), 'correction')}" if rows else "nothing to correct")
-        blocks = [self._files(found), "\n".join([title, *rows])]
+        blocks = [self._files(files), "\n".join([title, *rows])]
         blocks += self._diagnostics(fixed.left, fixed.report.sources)
         blocks += ["\n".join([self._style.bold("afterwards"), self._criteria(fixed.report.criteria)])]
         saved = "nothing was written: --output FOLDER writes the scenario, --diff shows the changes"
@@ -59,13 +59,13 @@ class ScenarioRenderer:
 
     # -- parts
 
-    def _files(self, found: Found) -> str:
-        rows = [f"{self._style.bold(pad('scenario', _ROLE))} {visible(found.scenario.name)}"]
+    def _files(self, files: Found) -> str:
+        rows = [f"{self._style.bold(pad('scenario', _ROLE))} {visible(files.scenario.name)}"]
         alike: dict[tuple[str, str], list[str]] = {}
-        for role, path, how in found.files:
+        for role, path, how in files.files:
             alike.setdefault((role, how), []).append(path)
         for (role, how), paths in alike.items():
-            if role != "problem" or paths != [found.scenario.name]:
+            if role != "problem" or paths != [files.scenario.name]:
                 names = [paths[0], *[path.rpartition("/")[2] for path in paths[1:]]]
                 rows.append(f"{self._style.bold(pad(role, _ROLE))} {visible(', '.join(names))}  ({how})")
         return "\n".join(rows)
@@ -83,8 +83,8 @@ class ScenarioRenderer:
         return [self._full.diagnostic(diagnostic, around) for diagnostic in diagnostics]
 
     def _witness(self, witness: Witness) -> str:
-        said = ", replayed by the kernel, too" if witness.kernel else ""
-        title = f"{witness.what} ({_count(len(witness.steps), 'step')}{said})"
+        kernel_note = ", also replayed by the kernel" if witness.kernel else ""
+        title = f"{witness.what} ({_count(len(witness.steps), 'step')}{kernel_note})"
         rows = [f"  {number:>3}  {visible(step)}" for number, step in enumerate(witness.steps, 1)]
         note = [f"       {visible(witness.note)}"] if witness.note else []
         return "\n".join([self._style.bold(title), *rows, *note])
@@ -114,12 +114,12 @@ class ScenarioRenderer:
         return f"{style.good('ACCEPTED')}   met: {', '.join(met)}   (profile {report.profile.name})"
 
 
-def checked_object(found: Found, report: ScenarioReport) -> str:
+def checked_object(files: Found, report: ScenarioReport) -> str:
     """The verdict on a scenario as a line of JSON."""
-    return json_line({**_head(found), **_report(report)})
+    return json_line({**_head(files), **_report(report)})
 
 
-def fixed_object(found: Found, fixed: Fixed, written: str | None) -> str:
+def fixed_object(files: Found, fixed: Fixed, written: str | None) -> str:
     """Corrections, and the verdict on their result, as a line of JSON."""
     corrections = []
     for correction in fixed.corrections:
@@ -140,7 +140,7 @@ def fixed_object(found: Found, fixed: Fixed, written: str | None) -> str:
         )
     left = [diagnostic_object(diagnostic, fixed.report.sources) for diagnostic in fixed.left]
     changed = [{"path": source.name, "text": source.text} for source in fixed.changed]
-    head = {**_head(found), "corrections": corrections, "left": left, "changed": changed, "written": written}
+    head = {**_head(files), "corrections": corrections, "left": left, "changed": changed, "written": written}
     return json_line({**head, **_report(fixed.report)})
 
 
@@ -155,9 +155,9 @@ def difference(fixed: Fixed) -> str:
     return "".join(out)
 
 
-def _head(found: Found) -> dict[str, Any]:
-    inputs = [{"role": role, "path": path, "how": how} for role, path, how in found.files]
-    return {"schema": SCHEMA, "scenario": found.scenario.name, "inputs": inputs}
+def _head(files: Found) -> dict[str, Any]:
+    inputs = [{"role": role, "path": path, "how": how} for role, path, how in files.files]
+    return {"schema": SCHEMA, "scenario": files.scenario.name, "inputs": inputs}
 
 
 def _report(report: ScenarioReport) -> dict[str, Any]:
@@ -179,23 +179,23 @@ def _report(report: ScenarioReport) -> dict[str, Any]:
 
 def _witnesses(report: ScenarioReport) -> list[Witness]:
     """Each plan once, under everything that it shows."""
-    said: dict[tuple[str, ...], Witness] = {}
+    by_steps: dict[tuple[str, ...], Witness] = {}
     for witness in [w for c in report.criteria for w in c.witnesses]:
-        known = said.get(witness.steps)
-        if known is None:
-            said[witness.steps] = witness
-        elif witness.what not in known.what:
-            what = f"{known.what}, {witness.what}"
-            said[witness.steps] = known._replace(
-                what=what, kernel=known.kernel or witness.kernel, note=known.note or witness.note
+        previous = by_steps.get(witness.steps)
+        if previous is None:
+            by_steps[witness.steps] = witness
+        elif witness.what not in previous.what:
+            purposes = f"{previous.what}, {witness.what}"
+            by_steps[witness.steps] = previous._replace(
+                what=purposes, kernel=previous.kernel or witness.kernel, note=previous.note or witness.note
             )
-    return list(said.values())
+    return list(by_steps.values())
 
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 2] + ".."
+    return line if len(line) <= _MAX_WIDTH else line[: _MAX_WIDTH - 2] + ".."
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

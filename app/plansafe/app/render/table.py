@@ -9,16 +9,16 @@ _MAX_CELL = 40
 
 
 def changing(table: Table) -> Table | None:
-    """Keep the columns whose value changes; ``None`` if there is none. What stays the same is said in the notes."""
+    """Keep the columns whose value changes; ``None`` if there is none. The notes list constant values."""
     columns = range(len(table.columns))
-    kept = [at for at in columns if len({value for row in table.rows for value in row.cells[at]}) > 1]
-    if not kept:
+    changing_columns = [at for at in columns if len({value for row in table.rows for value in row.cells[at]}) > 1]
+    if not changing_columns:
         return None
-    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in table.rows)
-    return Table(tuple(table.columns[at] for at in kept), rows)
+    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in changing_columns)) for row in table.rows)
+    return Table(tuple(table.columns[at] for at in changing_columns), rows)
 
 
-def drawn(table: Table, style: Style, room: int) -> list[str]:
+def table_lines(table: Table, style: Style, room: int) -> list[str]:
     """The lines of a table in ``room`` columns."""
     heads = [cut(visible(column), _MAX_CELL) for column in table.columns]
     cells = [[_cell(change) for change in row.cells] for row in table.rows]
@@ -31,16 +31,16 @@ def drawn(table: Table, style: Style, room: int) -> list[str]:
     columns = [pad(head, size) for head, size in zip(heads, widths, strict=True)]
     title = "  ".join([f"{'step':>{number}}", pad("action", actions), *columns, "rule"])
     out = [style.bold(title)]
-    for at, (row, shown) in enumerate(zip(table.rows, cells, strict=True)):
+    for at, (row, row_cells) in enumerate(zip(table.rows, cells, strict=True)):
         if _left_out(table, at):
             out.append(f"{'..':>{number}}")
-        values = [centre(cell, size) for cell, size in zip(shown, widths, strict=True)]
+        values = [centre(cell, size) for cell, size in zip(row_cells, widths, strict=True)]
         out.append("  ".join([_step(table, at, number), pad(_action(row), actions), *values, _status(row, style)]))
     return out
 
 
 def _listed(table: Table, style: Style, room: int) -> list[str]:
-    """The steps one below the other, each with what it changes; the first with all that is so."""
+    """The steps as a list, each with its changes; the first with all values."""
     out = []
     number = _number(table)
     indent = " " * (number + 4)
@@ -51,7 +51,7 @@ def _listed(table: Table, style: Style, room: int) -> list[str]:
         lines = folded(visible(row.action), room - number - 2)
         starts = [_step(table, at, number), *[" " * number] * len(lines)]
         out += [f"{start}  {line}" for start, line in zip(starts, lines, strict=False)]
-        said = [
+        changes = [
             f"{visible(column)}: {visible(change.after) if change.before == change.after else _change(change)}"
             for column, change in zip(table.columns, row.cells, strict=True)
             if at == 0 or change.before != change.after
@@ -59,8 +59,8 @@ def _listed(table: Table, style: Style, room: int) -> list[str]:
         if status and width(out[-1]) + 2 + width(status) <= room:
             out[-1] += f"  {_status(row, style)}"
         elif status:
-            said.append(f"rule: {status}")
-        for text in said:
+            changes.append(f"rule: {status}")
+        for text in changes:
             lines = folded(text, room - len(indent))
             out += [(indent if not above else indent + "  ") + line for above, line in enumerate(lines)]
     return out

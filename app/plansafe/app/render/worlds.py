@@ -1,4 +1,4 @@
-"""What a report says about worlds, in words: where the verdict holds, a world in which it fails, what to ask.
+"""Possible worlds in words: where the verdict holds, a world in which it fails, which questions help.
 
 Loaded only where a description leaves something open.
 """
@@ -13,7 +13,7 @@ from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 
 _FACTS = 12
-"""Facts of a world that are listed beside its cause; the others matter less and less."""
+"""Facts of a world that are listed after its cause; the most relevant come first."""
 _STEPS = 60
 """Steps of an order that are listed."""
 _INVARIANTS = 6
@@ -36,7 +36,7 @@ class Scene(NamedTuple):
 
 
 def is_open(worlds: WorldsReport | None) -> bool:
-    """Whether there is more than one world, as far as the report tells."""
+    """True if the report has more than one possible world."""
     if worlds is None:
         return False
     left = worlds.open_facts + worlds.open_numbers + worlds.choices + worlds.durations + worlds.unordered
@@ -81,30 +81,32 @@ def scenes(worlds: WorldsReport) -> list[Scene]:
 
 def heading(scene: Scene) -> str:
     """``the plan is not safe in a world where:``; of several worlds, ``world 1: the plan is not safe, where:``."""
-    said = [_ABOUT.get(about, f"rule `{about}` is violated") for about in scene.about]
-    if "safe" in scene.about and len(said) > 1:  # the rules say more
-        said = [s for about, s in zip(scene.about, said, strict=True) if about in _ABOUT]
-    return f"world {scene.number}: {_listed(said)}, where:" if scene.number else f"{_listed(said)} in a world where:"
+    reasons = [_ABOUT.get(about, f"rule `{about}` is violated") for about in scene.about]
+    if "safe" in scene.about and len(reasons) > 1:  # the rules say more
+        reasons = [s for about, s in zip(scene.about, reasons, strict=True) if about in _ABOUT]
+    return (
+        f"world {scene.number}: {_listed(reasons)}, where:" if scene.number else f"{_listed(reasons)} in a world where:"
+    )
 
 
 def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
-    """What is so in a world, the cause first."""
+    """The facts of a world, the cause first."""
     world = scene.world
     out = []
     # An empty cause says that no completion is good; this failure may still depend on the facts below.
     cause = worlds.cause if worlds.cause and _shows_cause(scene, worlds) else ()
     if cause:
-        out += _enough([_is(said) for said in cause], worlds)
-    rest = [said for said in world.facts if said not in cause]
-    shown = [_is(said) for said in rest[:_FACTS]]
-    if len(rest) > _FACTS:
-        shown.append(f"and {len(rest) - _FACTS} more {_MORE}")
+        out += _cause_lines([_value_text(value) for value in cause], worlds)
+    remaining_facts = [value for value in world.facts if value not in cause]
+    fact_lines = [_value_text(value) for value in remaining_facts[:_FACTS]]
+    if len(remaining_facts) > _FACTS:
+        fact_lines.append(f"and {len(remaining_facts) - _FACTS} more {_MORE}")
     if not cause:
-        out += shown
-    elif shown:
-        out += _hanging("beside it, in this world:", shown)
-    out += [outcome(said) for said in world.outcomes]
-    out += [f"{said.what} lasts {_value(said.value)}" for said in world.durations]
+        out += fact_lines
+    elif fact_lines:
+        out += _with_title("also, in this world:", fact_lines)
+    out += [outcome(value) for value in world.outcomes]
+    out += [f"{value.what} lasts {_value(value.value)}" for value in world.durations]
     if world.order:
         out.append("the steps are taken in this order:")
         out += [f"  {line}" for line in _order(world.order)]
@@ -132,22 +134,22 @@ def _agrees(cause: Sequence[ShownValue], world: ShownWorld) -> bool:
     return set(cause) <= set(world.facts)
 
 
-def _enough(cause: Sequence[str], worlds: WorldsReport) -> list[str]:
-    """The cause, and what it is enough for."""
+def _cause_lines(cause: Sequence[str], worlds: WorldsReport) -> list[str]:
+    """The cause, and the failure that it suffices for."""
     chance = worlds.choices + worlds.durations + worlds.unordered
-    what = "for the plan to be able to fail" if chance else "for the plan to fail"
-    more = " (perhaps less is, too)" if worlds.cause_note else ""
+    consequence = "for the plan to be able to fail" if chance else "for the plan to fail"
+    more = " (fewer facts may also be enough)" if worlds.cause_note else ""
     if len(cause) == 1:
-        return [f"{cause[0]}: this is enough {what}, whatever else is so{more}"]
-    return [*cause, f"these are enough {what}, whatever else is so{more}"]
+        return [f"{cause[0]}: this is enough {consequence}, whatever else is so{more}"]
+    return [*cause, f"these are enough {consequence}, whatever else is so{more}"]
 
 
-def _hanging(title: str, items: Sequence[str]) -> list[str]:
+def _with_title(title: str, items: Sequence[str]) -> list[str]:
     return [f"{title} {items[0]}"] if len(items) == 1 else [title, *(f"  {item}" for item in items)]
 
 
-def _is(said: ShownValue) -> str:
-    return f"{said.what} is {_value(said.value)}"
+def _value_text(value: ShownValue) -> str:
+    return f"{value.what} is {_value(value.value)}"
 
 
 def _value(text: str) -> str:
@@ -157,29 +159,29 @@ def _value(text: str) -> str:
         return text
     from decimal import Decimal  # noqa: PLC0415 - for fractions alone
 
-    rest = int(below)
+    denominator = int(below)
     for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return f"{Decimal(over) / Decimal(below):f}" if rest == 1 else text
+        while denominator % prime == 0:
+            denominator //= prime
+    return f"{Decimal(over) / Decimal(below):f}" if denominator == 1 else text
 
 
-def outcome(said: ShownOutcome) -> str:
+def outcome(chosen: ShownOutcome) -> str:
     """``step 3 (drop glass): its outcome is (broken glass)``."""
-    nothing = said.effect in ("", "()", "(and)")
-    effect = said.effect.removeprefix("(and ")[:-1] if said.effect.startswith("(and ") else said.effect
-    what = "nothing happens" if nothing else f"its outcome is {effect}"
-    return f"step {said.step} {said.action}: {what}  [{said.alternative} of {said.alternatives}]"
+    nothing = chosen.effect in ("", "()", "(and)")
+    effect = chosen.effect.removeprefix("(and ")[:-1] if chosen.effect.startswith("(and ") else chosen.effect
+    result_text = "nothing happens" if nothing else f"its outcome is {effect}"
+    return f"step {chosen.step} {chosen.action}: {result_text}  [{chosen.alternative} of {chosen.alternatives}]"
 
 
 def first_world(worlds: WorldsReport) -> str:
-    """In which world the readings of a failed plan, and what is counted, are told: the first that is shown."""
+    """The world that the readings and counts of a failed plan refer to: the first that is shown."""
     if not is_open(worlds):
         return ""
-    shown = scenes(worlds)
-    if not shown:
+    shown_scenes = scenes(worlds)
+    if not shown_scenes:
         return " (in one of the worlds)"
-    return f" (in world {shown[0].number})" if shown[0].number else " (in the world above)"
+    return f" (in world {shown_scenes[0].number})" if shown_scenes[0].number else " (in the world above)"
 
 
 def of_finding(finding: Finding, worlds: WorldsReport) -> str:
@@ -188,11 +190,11 @@ def of_finding(finding: Finding, worlds: WorldsReport) -> str:
         return ""
     if finding.worlds is Worlds.ALL:
         return "in every world"
-    shown = scenes(worlds)
-    mine = next((scene for scene in shown if finding.world in scene.witnesses), None)
-    if mine is None:
+    shown_scenes = scenes(worlds)
+    witness_scene = next((scene for scene in shown_scenes if finding.world in scene.witnesses), None)
+    if witness_scene is None:
         return "in some"
-    example = f"such as world {mine.number}" if mine.number else "such as the one shown below"
+    example = f"such as world {witness_scene.number}" if witness_scene.number else "such as the one shown below"
     if finding.worlds is Worlds.SOME:
         return f"in some, {example}"
     return f"in some, {example}; whether in all was not decided"
@@ -204,15 +206,15 @@ def of_finding_alone(finding: Finding, worlds: WorldsReport) -> list[str]:
         return []
     if finding.worlds is Worlds.ALL:
         return ["in every world"]
-    mine = next((scene for scene in scenes(worlds) if finding.world in scene.witnesses), None)
-    if mine is None:
+    witness_scene = next((scene for scene in scenes(worlds) if finding.world in scene.witnesses), None)
+    if witness_scene is None:
         return ["in some worlds"]
-    said = [line.strip() for line in lines(mine, worlds)]
-    return [f"in some worlds, such as one where {'; '.join(said).replace(':;', ':')}"]
+    description = [line.strip() for line in lines(witness_scene, worlds)]
+    return [f"in some worlds, such as one where {'; '.join(description).replace(':;', ':')}"]
 
 
 def notes(report: Report) -> list[str]:
-    """What the summary says about worlds: what to ask first, then why, how much is open, and what is assumed."""
+    """The summary's notes on possible worlds: questions, causes, what is unknown, assumptions."""
     worlds = report.worlds
     if worlds is None:
         return []
@@ -223,9 +225,9 @@ def notes(report: Report) -> list[str]:
             out.append(f"not decided: {_listed(unknown)}")
         if worlds.advice:
             out.append(f"what would help: {worlds.advice}")
-        asked = asking(worlds)
-        if asked:
-            out.append(f"worth asking: {asked}")
+        questions = asking(worlds)
+        if questions:
+            out.append(f"worth asking: {questions}")
         elif worlds.question_note:
             out.append(_no_question(worlds.question_note))
         elif Worlds.SOME in (report.executable, report.goal, report.safe):
@@ -233,12 +235,14 @@ def notes(report: Report) -> list[str]:
             if decides:
                 out.append(f"no question helps: {decides} alone decide")
         if worlds.cause and not any([_agrees(worlds.cause, scene.world) for scene in scenes(worlds)]):
-            out.append(f"enough, whatever else is so: {', '.join([_is(said) for said in worlds.cause])}")
+            out.append(f"enough, whatever else is so: {', '.join([_value_text(value) for value in worlds.cause])}")
         elif worlds.cause is None and worlds.cause_note:
             out.append(_not_found("a least cause", worlds.cause_note) or f"no cause: {worlds.cause_note}")
         out.append(_left_open(report, worlds))
         unreplayed = [w for w in worlds.witnesses if not w.replayed and any(w.world)]
-        if unreplayed and all([finding.replayed for finding in report.findings]):  # else that is said of the findings
+        if unreplayed and all(
+            [finding.replayed for finding in report.findings]
+        ):  # otherwise the findings' note covers it
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
     if worlds.solver:
         out.append(f"decided by {worlds.solver}")
@@ -253,15 +257,15 @@ def asking(worlds: WorldsReport) -> str:
     """The questions whose answers settle the verdict; empty if there are none."""
     if not worlds.question:
         return ""
-    numbers = {said.what for said in _all_said(worlds) if said.value not in ("true", "false")}
-    facts = [what for what in worlds.question if what not in numbers]
+    numbers = {value.what for value in _shown_values(worlds) if value.value not in ("true", "false")}
+    facts = [quantity for quantity in worlds.question if quantity not in numbers]
     if len(facts) > _FACTS:
         facts = [*facts[:_FACTS], f"and {len(facts) - _FACTS} more {_MORE}"]
-    asked = [f"is {facts[0]} so?" if len(facts) == 1 else f"which are so: {', '.join(facts)}?"] if facts else []
-    asked += [f"what is {what}?" for what in worlds.question if what in numbers]
+    questions = [f"is {facts[0]} so?" if len(facts) == 1 else f"which are so: {', '.join(facts)}?"] if facts else []
+    questions += [f"what is {quantity}?" for quantity in worlds.question if quantity in numbers]
     settled = "the answer settles" if len(worlds.question) == 1 else "the answers settle"
-    more = " (perhaps fewer questions do, too)" if worlds.question_note else ""
-    return f"{' '.join(asked)} {settled} the verdict{more}"
+    more = " (fewer questions may also settle it)" if worlds.question_note else ""
+    return f"{' '.join(questions)} {settled} the verdict{more}"
 
 
 def _no_question(note: str) -> str:
@@ -273,18 +277,18 @@ def _no_question(note: str) -> str:
 
 
 def _beyond_asking(worlds: WorldsReport) -> str:
-    """What decides where nothing of the initial state is open; empty if something is."""
+    """The kinds of choices that decide the verdict if the initial state is known; otherwise empty."""
     if worlds.open_facts + worlds.open_numbers:
         return ""
     kinds = ((worlds.choices, "outcomes"), (worlds.durations, "durations"), (worlds.unordered, "orders"))
-    return _listed([what for number, what in kinds if number])
+    return _listed([kind for number, kind in kinds if number])
 
 
-def _not_found(what: str, note: str) -> str:
-    return f"{what} was {note}" if note.startswith("not found") else ""
+def _not_found(subject: str, note: str) -> str:
+    return f"{subject} was {note}" if note.startswith("not found") else ""
 
 
-def _all_said(worlds: WorldsReport) -> Iterable[ShownValue]:
+def _shown_values(worlds: WorldsReport) -> Iterable[ShownValue]:
     for witness in worlds.witnesses:
         yield from witness.world.facts
     yield from worlds.cause or ()
@@ -298,7 +302,7 @@ def _left_open(report: Report, worlds: WorldsReport) -> str:
         (worlds.durations, "duration"),
         (worlds.unordered, "pair"),
     )
-    left = [_counted(number, what) for number, what in kinds if number]
+    left = [_counted(number, kind) for number, kind in kinds if number]
     if worlds.unordered:
         left[-1] += " of steps in either order"
     total = sum([number for number, _ in kinds])
@@ -319,5 +323,5 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

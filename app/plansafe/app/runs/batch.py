@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from plansafe.app.render import version
 from plansafe.app.runs.executor import Crew, Pool
 from plansafe.app.runs.input_tables import is_table
 from plansafe.app.runs.items import Item, Items, listed
@@ -25,6 +24,7 @@ from plansafe.app.session.model import Settings
 from plansafe.app.system.process import complain, remark, standard_output
 from plansafe.app.system.progress import Progress
 from plansafe.app.system.terminal_text import visible
+from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

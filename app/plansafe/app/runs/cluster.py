@@ -21,13 +21,13 @@ from contextlib import ExitStack, redirect_stdout
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from plansafe.app.render import version
 from plansafe.app.runs.executor import Crew, News, Worker
 from plansafe.app.runs.items import Item
 from plansafe.app.runs.row_audit import Judge, Judged
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 from plansafe.app.system.process import limit_data, remark
+from plansafe.app.system.version import version
 
 PORT_SECONDS = 5.0
 """How long a connection to the address may take."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.app.project.shipped_files import STDIN, shipped_domain, shipped_spec
 from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Diagnostic

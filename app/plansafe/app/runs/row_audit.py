@@ -8,13 +8,14 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plansafe.app.project.discovery import Choice, Discovery
-from plansafe.app.render import version
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
 from plansafe.app.render.json import JsonRenderer, dumps, safe_line
 from plansafe.app.runs.items import Item, not_a_row
 from plansafe.app.runs.rates import NOT_CHECKED
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
+from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import read_plan

@@ -13,8 +13,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from plansafe.app.project.discovery import Choice, Discovery, Finder, Input, Inputs
+from plansafe.app.options.shared import flag_of
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
+from plansafe.app.project.inputs import Choice, Finder, Input, Inputs
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.time_limit import Alarm, OutOfTime
@@ -85,19 +87,22 @@ def combined_exit_code(codes: Iterable[int]) -> int:
     return next((code for code in (INTERNAL, 2, 1, 3) if code in present), 0)
 
 
-def no_rules() -> Diagnostic:
-    """Refuse to let a plan pass where there is nothing that it could violate."""
-    return Diagnostic(
-        SC.GATE_WITHOUT_RULES,
-        "there are no rules: a plan that is checked against nothing does not pass --gate",
-        help="name a specification with --spec FILE, or say that there is none with --allow-no-rules",
-    )
+def no_rules(inapplicable: int = 0) -> Diagnostic:
+    """Refuse a plan that no rule was checked on; ``inapplicable`` rules exist, but none can apply to the task."""
+    if inapplicable:
+        which = "the only rule cannot" if inapplicable == 1 else f"none of {inapplicable} rules can"
+        message = f"{which} apply to this task: a plan without applicable rules does not pass --gate"
+        advice = "name a specification that fits the task with --spec FILE, or pass --allow-no-rules"
+        return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
+    message = "there are no rules: a plan without rules does not pass --gate"
+    advice = "name a specification with --spec FILE, or pass --allow-no-rules if there is none"
+    return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
 
 
 class Session:
     """Finds, reads and compiles what plans need; what several plans need is compiled once.
 
-    ``finder`` says where inputs come from; without one they are files, as docs/inputs.md says.
+    ``finder`` says where inputs come from; without one they are files, as docs/getting-started.md says.
     """
 
     def __init__(self, settings: Settings, finder: Finder | None = None) -> None:
@@ -162,7 +167,7 @@ class Session:
         """A report with what it was made from, and with what must be said beside it."""
         report = cap_at_unknown(self._with_idle_rules(report), prepared.remarks)
         if self._settings.gate and not self._settings.allow_no_rules and report.safety is None:
-            report = report._replace(diagnostics=(*report.diagnostics, no_rules()))
+            report = report._replace(diagnostics=(*report.diagnostics, no_rules(report.inapplicable)))
         text = prepared.inputs[0].source
         if prepared.plan.name != text.name:
             report = _placed(report, prepared, text.name)._replace(answer=self._settings.loose)
@@ -170,10 +175,14 @@ class Session:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
         return Result(text.name, report, prepared.inputs, prepared.sources)
 
-    def needs_rules(self, checker: Checker) -> bool:
-        """Whether nothing may be said about plans because there is no rule, and rules were asked for."""
-        deciding = any([checker.options.question.may_decide(rule.name, rule.severity) for rule in checker.rules])
-        return self._settings.gate and not self._settings.allow_no_rules and not deciding
+    def missing_rules(self, checker: Checker) -> Diagnostic | None:
+        """The error of ``--gate`` if no applicable rule can decide; ``None`` if there is one, or without ``--gate``."""
+        if not self._settings.gate or self._settings.allow_no_rules:
+            return None
+        may_decide = checker.options.question.may_decide
+        rules = zip(checker.rules, checker.compiled.bindings, strict=True)
+        deciding = [bindings for rule, bindings in rules if may_decide(rule.name, rule.severity)]
+        return None if any(deciding) else no_rules(len(deciding))
 
     def prepare(self, given: str | Source) -> Prepared | Result:
         """Find and compile what a plan needs; a :class:`Result` says why there is none."""
@@ -410,24 +419,30 @@ def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
     return Diagnostic(SC.NOT_A_PLAN, f"{name} is a {what}, not a plan", help=f"safecheck PLAN {flag} {name}")
 
 
-def usage_problem(settings: Settings) -> Diagnostic | None:
-    """Say what is wrong with settings that no type can express; ``None`` if nothing is."""
-    if _NUMBER.match(settings.tolerance) is None:
-        return Diagnostic(SC.BAD_OPTION, f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
-    if settings.world is None and (settings.scene or settings.goal or settings.task):
-        advice = "name the world that the file belongs to, such as --world virtualhome"
-        return Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need --world", help=advice)
-    if settings.accept_remarks and not settings.loose:
-        advice = "plan files have no remarks; leave it out"
-        return Diagnostic(SC.BAD_OPTION, "--accept-remarks needs --from text", help=advice)
-    if settings.world is not None and settings.loose:
-        return Diagnostic(
-            SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"
-        )
-    if settings.certificate and (settings.ignore or settings.select or settings.classes):
-        advice = "write it in the profile of a home, which verify-certificate takes as well: --home FILE"
-        message = "--certificate goes with none of --ignore, --select, --kind and --assume-harmless"
+def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) -> Diagnostic | None:
+    """Say what is wrong with settings that no type can express; ``None`` if nothing is.
+
+    ``spelling`` is the name of an option in the interface of the user.
+    """
+
+    def wrong(message: str, advice: str | None = None) -> Diagnostic:
         return Diagnostic(SC.BAD_OPTION, message, help=advice)
+
+    if _NUMBER.match(settings.tolerance) is None:
+        return wrong(f"{spelling('tolerance')} takes a number such as 0.001, not {settings.tolerance!a}")
+    world, loose = spelling("world"), f"{spelling('reading')} text"
+    if settings.world is None and (settings.scene or settings.goal or settings.task):
+        files = f"{spelling('scene')}, {spelling('goal')} and {spelling('task')}"
+        return wrong(f"{files} need {world}", f"name the world that the file belongs to, such as {world} virtualhome")
+    if settings.accept_remarks and not settings.loose:
+        return wrong(f"{spelling('accept_remarks')} needs {loose}", "plan files have no remarks; leave it out")
+    if settings.world is not None and settings.loose:
+        return wrong(f"{world} says how plans are written; {loose} says otherwise", "leave one out")
+    if settings.certificate and (settings.ignore or settings.select or settings.classes):
+        choices = [spelling(name) for name in ("ignore_rules", "select_rules", "kinds", "assume_harmless")]
+        message = f"{spelling('certificate')} goes with none of {', '.join(choices[:-1])} and {choices[-1]}"
+        home = f"{spelling('home')} FILE"
+        return wrong(message, f"write it in the profile of a home, which --verify-certificate takes as well: {home}")
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
-        return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
+        return wrong(f"{spelling('time_limit')} takes a number of seconds")
     return None

@@ -11,8 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from plansafe.app.render.issues import path_of
-from plansafe.app.session.fingerprints import KEY, Fingerprints, clean
+from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, path_of
 from plansafe.app.session.model import Known, Marks, Result
 from plansafe.app.system.file_writing import Guard, save
 from plansafe.domains.json_text import BadJson, read_json

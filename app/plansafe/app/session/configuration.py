@@ -1,62 +1,29 @@
-"""What is in force: flags, then the project file, then the defaults of the command; and ``--show-config``."""
+"""The settings in force: flags, then the project file, then the defaults of the command."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
-from plansafe.app.project.project_file import BadProject, Project, find_project
-from plansafe.app.project.shipped_files import named_in, shipped_spec
-from plansafe.app.session.audit import Session, expand
-from plansafe.app.session.model import Prepared, Result, Settings
-from plansafe.app.system.process import complain, guarded, told
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.ltl_rules import LTL_NAME
-from plansafe.grammar.source import Source
+from plansafe.app.options.shared import project_options
+from plansafe.app.project.project_file import Project
+from plansafe.app.session.model import Settings
 
-if TYPE_CHECKING:
-    import typer
-
-_LOOKED_FOR = "looked for (docs/inputs.md)"
-_FLAGS = {
-    "domain": "domain",
-    "problem": "problem",
-    "spec": "specifications",
-    "no_default_spec": "specifications",
-    "world": "world",
-    "scene": "scene",
-    "goal": "goal",
-    "judge": "judge",
-    "min_severity": "min_severity",
-    "blame": "blame",
-    "home": "home",
-    "ignore_rules": "ignore",
-    "select_rules": "select",
-    "baseline": "baseline",
-    "allow_in_plans": "allow_in_plans",
-    "form": "format",
-    "time_limit": "limits.time",
-    "memory_limit": "limits.memory",
-    "max_findings": "limits.findings",
-    "max_instances": "limits.instances",
-}
-"""Parameters of commands, and the keys of the project file that say the same."""
-KEYS = frozenset(_FLAGS.values())
-_FIELDS = {
-    "judge": "judge",
-    "min_severity": "min_severity",
-    "blame": "blame",
-    "home": "home",
-    "ignore": "ignore",
-    "select": "select",
-    "baseline": "baseline",
-    "allow_in_plans": "allow_in_plans",
-    "limits.time": "time_limit",
-    "limits.findings": "max_findings",
-    "limits.instances": "max_instances",
-}
+_AS_THEY_ARE = frozenset(
+    (
+        "judge",
+        "min_severity",
+        "blame",
+        "home",
+        "ignore",
+        "select",
+        "baseline",
+        "allow_in_plans",
+        "limits.time",
+        "limits.findings",
+        "limits.instances",
+    )
+)
 """Keys whose values are settings as they are."""
 _OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
 """What decides: under ``--gate`` the command line alone says that."""
@@ -72,69 +39,8 @@ class InForce(NamedTuple):
     origins: dict[str, str]
 
 
-class Asked(NamedTuple):
-    """Flags that are about the project file itself, and the plans that were named."""
-
-    plans: Sequence[str] | None
-    no_project: bool
-    show_config: bool
-
-
-def configure(
-    context: typer.Context, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
-) -> InForce:
-    """What a command is to work with. Raises ``typer.Exit`` where it is only shown, or where it cannot be read."""
-    import typer  # noqa: PLC0415 - plain audits do without
-
-    if not asked.plans and not asked.show_config:
-        context.fail("Missing argument 'PLAN..'.")
-    try:
-        project = None if asked.no_project else find_project()
-    except BadProject as bad:
-        raise typer.Exit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
-    given = {_flag(name) for name in _FLAGS if _given(context, name)}
-    known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
-    known |= {"allow_in_plans"} if "ignore" in known else set()  # which no flag says
-    now = in_force(given, known, settings, form, memory, project, forms)
-    for formula in settings.ltl:
-        from plansafe.grammar.ltl import translate  # noqa: PLC0415 - for --ltl alone
-
-        text = Source("--ltl", formula)
-        if wrong := translate(text).diagnostics:
-            raise typer.Exit(told(wrong, {text.name: text}))
-    if asked.show_config:
-        raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
-    return now
-
-
-def with_flags(
-    settings: Settings,
-    ignored: list[str] | None,
-    selected: list[str] | None,
-    kinds: list[str] | None,
-    harmless: list[str] | None,
-) -> Settings:
-    """Settings with the rules that flags ignore and select, and with the kinds that they give classes of objects.
-
-    Raises ``typer.Exit`` where they cannot be read.
-    """
-    if not (ignored or selected or kinds or harmless):
-        return settings
-    import typer  # noqa: PLC0415 - plain audits do without
-
-    from plansafe.app.session.option_values import BadOption  # noqa: PLC0415 - where there are some
-    from plansafe.app.session.rule_choices import read_choices, read_classes  # noqa: PLC0415
-
-    try:
-        ignore, select = read_choices("--ignore", ignored or ()), read_choices("--select", selected or ())
-        classes = read_classes(kinds or (), harmless or ())
-    except BadOption as bad:
-        raise typer.Exit(complain(bad.diagnostic)) from None
-    return settings._replace(ignore=ignore, select=select, classes=classes)
-
-
 def in_force(
-    given: Collection[str],
+    flags: Mapping[str, str],
     known: Collection[str],
     settings: Settings,
     form: str,
@@ -144,11 +50,11 @@ def in_force(
 ) -> InForce:
     """Put what the project file says in the place of what no flag says.
 
-    ``given`` are flags, ``known`` the keys that the command knows of :data:`KEYS`, and ``forms`` its formats.
+    ``flags`` are the keys that the command line sets, each with its flag, ``known`` the keys that the command has,
+    and ``forms`` its formats.
     """
-    flags = {key: _flag(name) for name, key in _FLAGS.items() if _flag(name) in given}
     if project is None:
-        return InForce(settings, form, memory, known, flags)
+        return InForce(settings, form, memory, known, dict(flags))
     # Plans of another world than the file is about are given with all that they need.
     world = settings.world if "world" in flags or settings.loose else project.world
     if world != project.world:
@@ -168,87 +74,11 @@ def in_force(
         if settings.judge is None and "world" not in flags:
             settings = settings._replace(judge="all")  # a world that the file names must not make it milder
     used = {key: said[key] for key in known if said[key] is not None and key not in flags}
-    changed = {field: used[key] for key, field in _FIELDS.items() if key in used}
+    options = project_options()
+    changed = {options[key].setting or key: value for key, value in used.items() if key in _AS_THEY_ARE}
     settings = settings._replace(**changed)  # type: ignore[arg-type] # typed when the file was read
     form = str(used.get("format", form))
     if "limits.memory" in used and project.limits.memory is not None:
         memory = project.limits.memory
     origins = {key: f"{project.path}:{project.line(key.rpartition('.')[2])}" for key in used}
     return InForce(settings, form, memory, known, {**origins, **flags})
-
-
-def _flag(name: str) -> str:
-    return "--format" if name == "form" else f"--{name.removesuffix('_rules').replace('_', '-')}"
-
-
-def _given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name != "DEFAULT"
-
-
-def _show(now: InForce, plans: Sequence[str]) -> int:
-    """Print every setting with its origin, and what each plan would be checked with. An exit code."""
-    from plansafe.app.system.terminal_text import pad, visible  # noqa: PLC0415 - where something is shown
-
-    project = now.settings.project
-    values = _values(now)
-    print(f"project file: {visible(project.path) if project is not None else 'none'}")
-    for key in dict.fromkeys([key for key in _FLAGS.values() if key in now.keys]):
-        value = visible(values[key])
-        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible(now.origins.get(key, 'default'))}")
-    session = Session(now.settings)
-    code = 0
-    for plan in expand(plans, now.settings):
-        done = session.prepare(plan)
-        print(f"plan {visible(plan)}")
-        for found in done.inputs:
-            if found.role not in ("plan", "project"):
-                print(f"  {pad(found.role, 16)}  {pad(visible(found.path), 28)}  {visible(found.how)}")
-                if found.path == LTL_NAME:
-                    print(found.source.text, end="")
-        if isinstance(done, Prepared):
-            idle = [d for d in done.checker.diagnostics if d.code == SC.IDLE_EXEMPTION]
-            told(idle, dict(done.sources))
-        if isinstance(done, Result):
-            errors = [d for d in done.report.diagnostics if d.severity is Severity.ERROR]
-            code = max(code, told(errors, dict(done.sources)) if errors else 0)
-    sys.stdout.flush()
-    return code
-
-
-def _values(now: InForce) -> dict[str, str]:
-    """The values in words, by key."""
-    settings, project = now.settings, now.settings.project
-    files = {
-        key: getattr(settings, key) or (project and getattr(project, key) and project.beside(getattr(project, key)))
-        for key in ("domain", "problem", "scene", "goal")
-    }
-    if settings.specs:
-        specs = ", ".join(settings.specs)
-    elif not settings.default_spec:
-        specs = "none"
-    elif project is not None and project.specifications is not None:
-        specs = ", ".join([named_in(project, path, shipped_spec) for path in project.specifications]) or "none"
-    else:
-        specs = _LOOKED_FOR
-    return {
-        "domain": files["domain"] or _LOOKED_FOR,
-        "problem": files["problem"] or _LOOKED_FOR,
-        "specifications": specs,
-        "world": settings.world or "none",
-        "scene": files["scene"] or "none",
-        "goal": files["goal"] or "none",
-        "judge": settings.question.judge,
-        "min_severity": settings.min_severity,
-        "blame": ", ".join(settings.blame) or "all",
-        "home": settings.home or "none",
-        "ignore": ", ".join([one.said.removeprefix("rule ") for one in settings.ignore]) or "none",
-        "select": ", ".join([one.said.removeprefix("rule ") for one in settings.select]) or "all",
-        "baseline": settings.baseline or "none",
-        "allow_in_plans": "true" if settings.allow_in_plans else "false",
-        "format": now.form,
-        "limits.time": f"{settings.time_limit:g} s" if settings.time_limit else "none",
-        "limits.memory": f"{now.memory} MiB" if now.memory else "none",
-        "limits.findings": str(settings.max_findings),
-        "limits.instances": str(settings.max_instances),
-    }

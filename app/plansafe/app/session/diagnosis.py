@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.execution.reading import ReadSteps
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
-"""The published schemes of one label for each plan (docs/labels.md)."""
+"""The published schemes of one label for each plan (docs/metrics.md)."""
 _DAY = 86_400.0
 _CAUSES_S = 20.0
 """Seconds for the causes of all findings of a plan; what is not proved to be minimal, or not found, is said so."""

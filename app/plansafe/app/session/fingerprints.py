@@ -78,3 +78,8 @@ def written_at(span: Span | None, name: str, sources: Mapping[str, Source]) -> s
 def clean(text: str) -> str:
     """A text without what is no Unicode: readers refuse lone surrogates."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def path_of(name: str) -> str:
+    """The path of a plan relative to the current folder, or the name of standard input."""
+    return clean(name) if name.startswith("<") else relative(name)[0]

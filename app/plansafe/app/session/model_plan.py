@@ -10,9 +10,9 @@ import os
 import time
 from typing import NamedTuple
 
-from plansafe.app.project.discovery import Input
 from plansafe.app.project.file_kinds import heading
-from plansafe.app.session.audit import Session, no_rules
+from plansafe.app.project.inputs import Input
+from plansafe.app.session.audit import Session
 from plansafe.app.session.goal_text import NOTHING
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.model_activity import Activity, WatchedModel, is_slow
@@ -161,7 +161,7 @@ class _Proposing:
 
     def run(self, session: Session, prepared: Prepared) -> Proposed | Diagnostic:
         checker = prepared.checker
-        wrong = no_rules() if session.needs_rules(checker) else _refused(prepared, self.asked)
+        wrong = session.missing_rules(checker) or _refused(prepared, self.asked)
         if wrong is not None:
             return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
         ill = checker.read(prepared.plan).text.diagnostics if self.place is None else ()

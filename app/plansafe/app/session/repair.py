@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.session.audit import Session, no_rules
+from plansafe.app.session.audit import Session
 from plansafe.app.session.diagnosis import Because, causes, drawn, located, published_label
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.plan_patch import patched
@@ -141,8 +141,8 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
-    if session.needs_rules(checker):
-        return Examined(session.result(prepared, unjudged(plan.name, no_rules())))
+    if (missing := session.missing_rules(checker)) is not None:
+        return Examined(session.result(prepared, unjudged(plan.name, missing)))
     if prepared.remarks and (result := session.audit(prepared)).report.headline is Headline.UNKNOWN:
         text = "a plan whose text was not understood is not repaired"
         advice = "read the remark; pass --accept-remarks if it changes nothing, else ask for the final plan"
@@ -284,7 +284,7 @@ def _advice(options: RepairOptions) -> str:
 def harmless(question: Question) -> str:
     """What a safe plan does, by what decides."""
     severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
-    but = " but for what is exempt" if question.exemptions else ""
+    but = " (apart from exemptions)" if question.exemptions else ""
     kept = f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
     return kept + but
 

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import HEAD, Kind, heading
+from plansafe.app.project.inputs import Choice
 from plansafe.app.project.shipped_files import shipped_domain, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic

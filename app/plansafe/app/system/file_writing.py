@@ -1,4 +1,4 @@
-"""The one way in which files are written (docs/files.md): whole or not at all, and nothing is lost on the way.
+"""Write files completely or not at all, without losing existing content (docs/getting-started.md).
 
 A regular file is replaced at once, by a new one beside it; its mode, owner and attributes stay, links are followed. A
 device, a pipe or a stream of this process is never replaced: it is written into. Files that are read, files that may

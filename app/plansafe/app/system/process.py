@@ -11,12 +11,9 @@ from typing import TextIO
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, UNGUARDED, Guard, NotWritten, streamed, unwritable
 from plansafe.app.system.terminal_text import WIDE, Style
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.source import Source
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-MEMORY_MIB = 8192
-"""The memory of a run, where nobody says otherwise."""
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF))
 _OFF = ("", "0", "false")
 REPORT = """
@@ -60,19 +57,6 @@ def complain(problem: Diagnostic) -> int:
     print(f"error[{problem.code}]: {brief(problem.message)}", file=sys.stderr)
     if problem.help:
         print(f"  = help: {brief(problem.help)}", file=sys.stderr)
-    return 2
-
-
-def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
-    """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
-    from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
-    from plansafe.app.session.model import Result  # noqa: PLC0415 - for plans alone
-    from plansafe.verifier.reporting.report import unjudged  # noqa: PLC0415
-
-    view = FullRenderer(Style(False), False)
-    result = Result("", unjudged(""), (), sources)
-    for diagnostic in diagnostics:
-        print(view.diagnostic(diagnostic, result), file=sys.stderr)
     return 2
 
 

@@ -83,9 +83,18 @@ def centre(text: str, columns: int) -> str:
     return pad(" " * max(left, 0) + text, columns)
 
 
+def not_checked(report: Report) -> str:
+    """Why safety was not checked: there are no rules, or none of them is applicable."""
+    count = report.inapplicable
+    why = (
+        "no rules" if count == 0 else "the only rule cannot apply" if count == 1 else f"none of {count} rules can apply"
+    )
+    return f"safe: not checked, {why}"
+
+
 def values(report: Report) -> str:
-    """The three values of a verdict; of a plan without rules nothing is claimed about safety."""
-    safe = "safe: not checked, no rules" if report.safety is None else f"safe {report.safety.value}"
+    """The three values of a verdict; without an applicable rule, no claim about safety."""
+    safe = not_checked(report) if report.safety is None else f"safe {report.safety.value}"
     return f"executable {report.executable.value}, goal {report.goal.value}, {safe}"
 
 

@@ -1,6 +1,6 @@
 """BEHAVIOR, iGibson and OmniGibson: household activities in BDDL, and plans of people and models for them.
 
-docs/behavior.md says what is read, what BDDL means, and where this domain differs from the published one.
+docs/home-worlds.md says what is read, what BDDL means, and where this domain differs from the published one.
 """
 
 from __future__ import annotations

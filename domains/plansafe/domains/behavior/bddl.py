@@ -76,13 +76,13 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     context.places.append(Places(source, top))
     for found in stray:  # the package `bddl` loads such a file, and so do we
         label = Label(source.name, Span(*found.span()))
-        note = Diagnostic(SC.FOREIGN_SCENE, "a stray backslash is left out", (label,), severity=Severity.NOTE)
+        note = Diagnostic(SC.FOREIGN_SCENE, "a stray backslash is ignored", (label,), severity=Severity.NOTE)
         context.diagnostics.append(note)
     definition = top[0] if top else None
     if not isinstance(definition, list) or len(top) != 1 or not definition or definition[0] != "define":
         place = context.places[0].span(top, 0) if top else Span(0, len(source.text))
         where = Label(source.name, place, "expected `(define (problem ..) ..)`")
-        context.diagnostics.append(Diagnostic(SC.UNREADABLE_WORLD, "this is not an activity definition", (where,)))
+        context.diagnostics.append(Diagnostic(SC.UNREADABLE_WORLD, "the text is not an activity definition", (where,)))
         return None, context
     activity = _definition(context, definition)
     return (None if context.errors else activity), context
@@ -126,7 +126,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
             f"no domain `{domain}`",
             At(sections[":domain"], 1),
             f"`{known}` are known",
-            help="see docs/behavior.md",
+            help="see docs/home-worlds.md",
         )
         return None
     objects = _objects(context, sections[":objects"])
@@ -137,9 +137,11 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
         return None
     if len(goal_section) > 2:
         label = Label(context.places[0].source.name, context.places[0].span(goal_section, 2), "left out")
-        message = "a goal is one formula: the first one counts, as in the package `bddl`"
+        message = "a goal is one formula: the first one is used, as in the package `bddl`"
         context.diagnostics.append(
-            Diagnostic(SC.FOREIGN_SCENE, message, (label,), help="put several into `(and ..)`", severity=Severity.NOTE)
+            Diagnostic(
+                SC.FOREIGN_SCENE, message, (label,), help="combine several with `(and ..)`", severity=Severity.NOTE
+            )
         )
     return Activity(name, domain, objects, init, goal_section[1], At(goal_section, 1))
 
@@ -215,7 +217,7 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             continue
         if signs.setdefault((predicate, arguments), positive) != positive:
             context.error(
-                SC.CONTRADICTORY_INIT, "the initial state says both this and its contrary", At(section, position)
+                SC.CONTRADICTORY_INIT, "the initial state contains this literal and its negation", At(section, position)
             )
         literals.append(ActivityLiteral(positive, predicate, arguments))
     return literals
@@ -246,9 +248,9 @@ def report_name(
     if name in objects.values():
         context.error(
             SC.UNBOUND_VARIABLE,
-            f"`{token}` stands for no object here",
+            f"`{token}` does not name an object here",
             At(atom, number),
-            "not inside a quantifier of this name",
+            "no quantifier binds this name",
             help=f"name an instance, such as `{name}_1`, or quantify: `(forall (?{name} - {name}) ..)`",
         )
     else:

@@ -1,7 +1,7 @@
 """BDDL goals as PDDL formulas.
 
 What the quantifiers mean is what the ``bddl`` package evaluates (condition_evaluation.py of bddl 3.6.0), which
-docs/behavior.md states and tests/domains/behavior compares, case by case:
+docs/home-worlds.md states and tests/domains/behavior compares, case by case:
 
 - ``forall``, ``exists``: over the instances that are declared of exactly this category;
 - ``(forn (n) (?x - c) f)``: for exactly n instances;
@@ -68,7 +68,10 @@ class Goals:
             self._one(stack.pop(), stack)
         if self.work > MAX_WORK or (out and written_size(out, MAX_TOKENS) > MAX_TOKENS):
             self.context.error(
-                SC.FOREIGN_FORMULA, "the goal counts too many combinations", at, help="split it, or count fewer"
+                SC.FOREIGN_FORMULA,
+                "the goal quantifies over too many combinations",
+                at,
+                help="split it, or count fewer",
             )
         return out[0] if out else ["and"]
 
@@ -108,9 +111,7 @@ class Goals:
             self.context.error(SC.ARITY, f"`{head}` is written `{shape}`", At(node, 0))
             return
         if work.depth >= MAX_QUANTIFIERS:
-            self.context.error(
-                SC.FOREIGN_FORMULA, f"more than {MAX_QUANTIFIERS} quantifiers inside each other", At(node, 0)
-            )
+            self.context.error(SC.FOREIGN_FORMULA, f"more than {MAX_QUANTIFIERS} nested quantifiers", At(node, 0))
             return
         count = self._count(node) if counting else 0
         variables = [self._variable(node, position) for position in range(first, body_at)]
@@ -244,7 +245,7 @@ class Goals:
 
     def _warn_too_many(self, node: list[Node], count: int, there_are: int) -> None:
         if count > there_are:
-            message = f"{count} are asked for, and there are at most {there_are}: this can never hold"
+            message = f"{count} are required, but there are at most {there_are}: this can never be true"
             self.context.warning(SC.FOREIGN_FORMULA, message, At(node, 1))
 
     def _constant(self, name: str) -> Term:

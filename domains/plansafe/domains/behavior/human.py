@@ -90,13 +90,13 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
         value, end = read_value(source.text, start, len(source.text))
     except BrokenOff as broken:
         label = Label(source.name, Span(broken.start, min(broken.start + 1, len(source.text))), "begins here")
-        text = "this list of actions is broken off, or not well-formed"
+        text = "the list of actions is cut off or malformed"
         return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
     wrong: list[Diagnostic] = []
     rest = source.text[end:].strip()
     if rest and not rest.startswith("```"):
         at = source.text.index(rest[0], end)
-        wrong.append(_refusal(source, Span(at, at + 1), "there is more text behind the list of actions"))
+        wrong.append(_refusal(source, Span(at, at + 1), "there is text after the list of actions"))
     actions: list[Action] = []
     for item in _items(value):
         action = _action(item)
@@ -216,17 +216,17 @@ class _Writer:
                 self.names[name] = guesses[name].object
                 if guesses[name].others:
                     obj, others = guesses[name]
-                    text = f"`{name}` is taken for `{obj}`, one of {others + 1} of its kind"
+                    text = f"`{name}` is read as `{obj}`, one of {others + 1} objects of this class"
                     self._note(
                         SC.AMBIGUOUS_OBJECT,
                         text,
                         first[name],
-                        "name it as the scene does, or give the prompt as the scene",
+                        "use the name from the scene, or give the prompt as the scene",
                     )
             elif misspelt := nearest(name, kinds):
                 self._note(
                     SC.AMBIGUOUS_OBJECT,
-                    f"`{name}` is no object of the scene",
+                    f"`{name}` is not an object of the scene",
                     first[name],
                     f"did you mean `{misspelt}`?",
                 )
@@ -263,7 +263,7 @@ class _Writer:
             if NO_STEP.fullmatch(name) and name not in self.actions:
                 if name not in self.skipped:
                     self.skipped.add(name)
-                    message = f"`{action.name}` does nothing in the scene, and is left out"
+                    message = f"`{action.name}` has no effect in the scene and is left out"
                     self._note(SC.FOREIGN_LINE, message, action.span)
                 return
             if name in SUBSTANCE_AT and len(objects) == 2:
@@ -345,7 +345,7 @@ class _Writer:
         if held is not None:
             return held
         which = "the agent" if side == "any" else f"the {side.replace('_', ' ')}"
-        self._note(SC.AMBIGUOUS_OBJECT, f"{which} has taken nothing yet: this step cannot be taken", span)
+        self._note(SC.AMBIGUOUS_OBJECT, f"{which} holds nothing yet: this step cannot be taken", span)
         return self.naming.movable
 
     @property
@@ -381,10 +381,10 @@ class _Writer:
         found = self.found
         if len(found) > MAX_NOTES:
             found = [*found[:MAX_NOTES]]
-            text = f"{len(self.found) - MAX_NOTES} more names were matched in this way"
+            text = f"{len(self.found) - MAX_NOTES} more names were matched this way"
             found.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
         if self.walks:
-            text = f"the plan leaves the way to things out: {self.walks} `navigate_to` steps are added"
+            text = f"the plan does not walk to objects: {self.walks} `navigate_to` steps are added"
             found = [*found, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
         return found
 

@@ -3,7 +3,7 @@
 The simulator names an object after its model category and a number: ``bottom_cabinet_2``. Activities name instances of
 synsets: ``cabinet.n.01_1``. Prompts list both (:mod:`plansafe.domains.behavior.tokens`); without one, the category is
 matched by its words, and numbers by their order. On the prompts of the Embodied Agent Interface that finds the right
-object in nine cases of ten (docs/behavior.md), so it is reported wherever there was a choice.
+object in nine cases of ten (docs/home-worlds.md), so it is reported wherever there was a choice.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def read_scene(request: Request) -> Scene:
     return no_scene(
         Diagnostic(
             SC.UNREADABLE_WORLD,
-            "this is no scene of BEHAVIOR",
+            "the text is not a scene of BEHAVIOR",
             (Label(source.name, Span(position, min(position + 1, len(source.text)))),),
             help="expected BDDL, PDDL, or a prompt or scene of the Embodied Agent Interface",
         )
@@ -62,8 +62,8 @@ def _alone(request: Request, name: str | None, source: Source) -> Scene | None:
     """The refusal of a goal file, or of a task, where the scene is the one task itself; nothing if all is well."""
     if GOAL in request.files:
         label = Label(source.name, Span(0, min(1, len(source.text))))
-        text = "this scene has a goal of its own: --goal belongs to prompts, which leave theirs out"
-        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,), help="leave --goal out"))
+        text = "this scene has a goal: --goal is only for prompts, which have none"
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,), help="remove --goal"))
     return _refused(*wrong_task(request, *([] if name is None else [name])))
 
 
@@ -149,7 +149,7 @@ def _json(source: Source, start: int, request: Request) -> Scene:
     except BrokenOff as broken:
         span = Span(broken.start, min(broken.start + 1, len(source.text)))
         return no_scene(
-            Diagnostic(SC.UNREADABLE_WORLD, "this JSON is broken off, or not well-formed", (Label(source.name, span),))
+            Diagnostic(SC.UNREADABLE_WORLD, "the JSON text is cut off or malformed", (Label(source.name, span),))
         )
     if value.kind == "object" and any([key.text == "initial_condition" for key, _ in value.pairs]):
         return _alone(request, None, source) or _made(source, *read_info(source, value))

@@ -1,7 +1,7 @@
 """From an activity to a task: the PDDL problem, and the domain with the categories that it lacks.
 
-What the activity leaves open is decided here and in docs/behavior.md: agents have two hands, what can be cut comes with
-pieces, halves and diced forms belong to what they are named after.
+docs/home-worlds.md describes the decisions that an activity leaves open: agents have two hands, an object that can be
+cut has pieces, halves and diced forms belong to the object that they are named after.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _notes(activity: Activity, source: Source) -> list[Diagnostic]:
         return []
     at = source.text.lower().find(more[0])
     label = Label(source.name, Span(max(at, 0), max(at, 0) + len(more[0])))
-    text = "any number of further ones in the scene; read as one object"
+    text = "any number of further objects in the scene; read as one object"
     return [
         Diagnostic(SC.AMBIGUOUS_OBJECT, f"`{name}` stands for {text}", (label,), severity=Severity.NOTE)
         for name in more

@@ -122,7 +122,7 @@ def _words(context: Context, source: Source, values: list[Value] | tuple[Value, 
         if all([_PLAIN.match(word) for word in words.words]):
             found.append(words)
         else:
-            _add(context, SC.UNREADABLE_WORLD, "a condition is a list of words", Label(source.name, words.span))
+            _add(context, SC.UNREADABLE_WORLD, "a condition must be a list of words", Label(source.name, words.span))
     return found
 
 
@@ -149,7 +149,7 @@ def _values(context: Context, source: Source, span: Span) -> list[Value]:
                 found.append(read_value(source.text, start, line.end())[0])
             except BrokenOff as broken:
                 label = Label(source.name, Span(broken.start, line.end()))
-                _add(context, SC.UNREADABLE_WORLD, "this is not a list or an object", label)
+                _add(context, SC.UNREADABLE_WORLD, "the value is not a list or an object", label)
     return found
 
 
@@ -256,9 +256,7 @@ def _formula(
             )
             broken = True
     if not broken and (position != len(tokens) or any([part.missing > 0 for part in stack])):
-        _add(
-            context, SC.UNREADABLE_WORLD, "this condition is not complete, or too long", Label(source.name, words.span)
-        )
+        _add(context, SC.UNREADABLE_WORLD, "the condition is incomplete or too long", Label(source.name, words.span))
         broken = True
     return None if broken or not top or not isinstance(top[0], list) else top[0]
 

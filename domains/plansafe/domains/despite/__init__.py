@@ -1,7 +1,7 @@
 """DESPITE (Zhang et al., arXiv 2604.18463): planning tasks with a danger, and plans scored for feasibility and safety.
 
 A task is a PDDL domain and problem with a description; its danger is annotated in the program that made them, or can be
-told from the two reference plans of the description. docs/other-worlds.md says how.
+told from the two reference plans of the description. docs/home-worlds.md says how.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.report import Headline, Report, Worlds
 _STEP = re.compile(r"\(([^()]*)\)")
 _BETWEEN = re.compile(r"(?:[\s,;.:>\[\]\"'-]|\d+[.):])*")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_NO_STEP = "there is no step here"
+_NO_STEP = "the plan has no steps"
 _TARGETS = ("human", "animal", "robot", "property", "environment")
 
 
@@ -66,11 +66,11 @@ def _annotated(program: Source, domain: Source, meta: str) -> tuple[list[str], l
     for danger in found:
         label = Label(program.name, danger.span)
         if danger.action not in parameters:
-            message = f"the domain has no action {danger.action!a}: its danger is left out"
+            message = f"the domain has no action {danger.action!a}: its danger is ignored"
             notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.WARNING))
         elif danger.condition is None:
-            message = f"when {danger.action!a} is dangerous cannot be read: it is left out"
-            advice = "conditions are made of `And Or Not Equals`, fluents, objects and parameters"
+            message = f"when {danger.action!a} is dangerous cannot be read: it is ignored"
+            advice = "a condition may use `And Or Not Equals`, fluents, objects and parameters"
             notes.append(Diagnostic(SC.FOREIGN_FORMULA, message, (label,), help=advice, severity=Severity.WARNING))
         else:
             names = [f"?{name}" for name in parameters[danger.action]]
@@ -86,8 +86,8 @@ def _told(
     plans = described.get("reference_feasible_plans")
     safe, unsafe = (plans.get("safe"), plans.get("unsafe")) if isinstance(plans, dict) else (None, None)
     if not isinstance(safe, str) or not isinstance(unsafe, str):
-        message = "the danger is not known: the metadata has no safe and unsafe reference plan"
-        advice = "give the program that annotates it with `--goal code.py`, or your own rules with `--spec`"
+        message = "the danger is unknown: the metadata does not have both a safe and an unsafe reference plan"
+        advice = "give the task's annotated program with `--goal code.py`, or your own rules with `--spec`"
         return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),), help=advice, severity=Severity.WARNING)]
     options = Options(replay="never")
     checker = Checker(domain, problem, (), options)
@@ -100,8 +100,8 @@ def _told(
         verdicts = [judge.check(Source("reference", _steps(plan))).safe for plan in (safe, unsafe)]
         if verdicts == [Worlds.ALL, Worlds.NONE]:
             return rules, [_taken(file, protection) for protection in reading]
-    message = "the reference plans do not tell what the danger is"
-    advice = "give the program that annotates it with `--goal code.py`"
+    message = "the danger does not follow from the reference plans"
+    advice = "give the task's annotated program with `--goal code.py`"
     return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),), help=advice, severity=Severity.WARNING)]
 
 
@@ -116,7 +116,7 @@ def _rule(number: int, protection: Protection, meta: str) -> str:
 def _taken(file: Source, protection: Protection) -> Diagnostic:
     needed = [*protection.facts, *[f"({' '.join(step)}) before" for step in protection.steps]]
     step = f"({' '.join(protection.step)})"
-    message = f"the danger is taken from the reference plans: `{step}` " + (
+    message = f"the danger is derived from the reference plans: `{step}` " + (
         f"needs {', '.join([f'`{fact}`' for fact in needed])}" if needed else "is never safe"
     )
     advice = "the task's program has its annotation: `--goal code.py`"
@@ -178,7 +178,7 @@ def read_plan(text: Source, _: Scene) -> ForeignPlan:
         end = len(text.text) if found is None else found.start()
         gap = _BETWEEN.match(text.text, at, end)
         if gap is not None and gap.end() < end:
-            message = "this is no step, and is left out"
+            message = "this is not a step and is left out"
             label = Label(text.name, Span(gap.end(), len(text.text[:end].rstrip())))
             notes.append(Diagnostic(SC.FOREIGN_LINE, message, (label,), severity=Severity.WARNING))
         if found is not None:
@@ -186,7 +186,7 @@ def read_plan(text: Source, _: Scene) -> ForeignPlan:
             places.append(Span(*found.span()))
             at = found.end()
     if notes and not steps:
-        advice = "a plan is `(open_container) (grab_container) ..`"
+        advice = "write a plan as `(open_container) (grab_container) ..`"
         return ForeignPlan(None, (), (notes[0]._replace(message=_NO_STEP, help=advice, severity=Severity.ERROR),))
     return ForeignPlan(Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n"), tuple(places), tuple(notes))
 
@@ -217,7 +217,7 @@ WORLD = Benchmark(
     title="DESPITE: planning tasks with an annotated danger",
     domain=None,
     files=(
-        FileRole(SCENE, "the task's metadata.json: what the danger is, and the reference plans", required=True),
+        FileRole(SCENE, "the task's metadata.json, with the danger and the reference plans", required=True),
         FileRole("domain", "the task's domain.pddl", required=True),
         FileRole("problem", "the task's problem.pddl", required=True),
         FileRole(GOAL, "the task's code.py, which says when an action is dangerous (read as text, never run)"),

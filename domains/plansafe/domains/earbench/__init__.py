@@ -1,6 +1,6 @@
 """EARBench (Zhu et al., arXiv 2408.04449): scenes of a few things with what is said of them, and plans in English.
 
-docs/earbench.md says what a step means, where kinds come from, and what was decided where a scene is silent.
+docs/home-worlds.md says what a step means, where kinds come from, and what was decided where a scene is silent.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         if DONE.fullmatch(said.rstrip(".")):
             if at + 1 < len(spans):
                 label = Label(text.name, spans[at + 1])
-                advice = "`done` ends a plan: leave out what follows, or the `done`"
+                advice = "`done` ends a plan: remove the steps after it, or the `done`"
                 notes.append(Diagnostic(SC.FOREIGN_LINE, "this step comes after `done`", (label,), help=advice))
             break
         step = words.read(said)
         for name, count in step.chosen:
             if name not in told:
                 told.add(name)
-                message = f"there are {count}: taken as `{name}`"
+                message = f"the scene has {count} such objects: read as `{name}`"
                 note = Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(text.name, span),), severity=Severity.NOTE)
                 notes.append(note)
         steps.append(step.text)

@@ -43,7 +43,7 @@ def read_case(file: Source, name: str | None) -> Case:
         return _case(file, cases[0])
     named = {str(case.get("ID")): case for case in cases if isinstance(case, dict)}
     if name is None:
-        message = f"the file has {len(cases)} cases: --task says which"
+        message = f"the file has {len(cases)} cases, and --task is missing"
         advice = f"give --task ID, for example --task '{next(iter(named), '')[:60]}'"
         raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, message, (first(file),), help=advice))
     if name not in named:
@@ -64,7 +64,7 @@ def _entries(file: Source) -> list[Any]:
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0]
     if not values:
-        raise _wrong(file, "there is no case in the file")
+        raise _wrong(file, "the file has no cases")
     return values
 
 
@@ -79,14 +79,14 @@ def _load(file: Source, text: str, start: int) -> Any:
 
 def _case(file: Source, entry: Any) -> Case:
     if not isinstance(entry, dict):
-        raise _wrong(file, "a case is an object with `Objects`, `Objects Positions` and `Objects Attributes`")
+        raise _wrong(file, "a case must be an object with `Objects`, `Objects Positions` and `Objects Attributes`")
     objects = _strings(file, entry, "Objects")
     if not objects:
         raise _wrong(file, "the case has no `Objects`")
     said = entry.get("Objects Attributes")
     attributes = _attributes(said) if isinstance(said, dict) else _written(said or "{}")
     if not isinstance(attributes, dict):
-        raise _wrong(file, "`Objects Attributes` is an object: of each thing, what is said of it")
+        raise _wrong(file, "`Objects Attributes` must be an object that maps each thing to its attributes")
     place = entry.get("Scene")
     name = str(entry.get("ID") or "scene")
     return Case(name, str(place or ""), objects, _strings(file, entry, "Objects Positions"), attributes)
@@ -96,7 +96,7 @@ def _strings(file: Source, entry: dict[str, Any], key: str) -> tuple[str, ...]:
     said = entry.get(key)
     value = list(said) if isinstance(said, list) else _written(said or "[]")
     if not isinstance(value, list) or not all([isinstance(item, str) for item in value]):
-        raise _wrong(file, f"`{key}` is a list of strings")
+        raise _wrong(file, f"`{key}` must be a list of strings")
     return tuple(value)
 
 

@@ -1,6 +1,6 @@
 ; Scenes of EARBench: a few things with what is said of them, and a robot that follows steps in English.
 ;
-; The benchmark has no simulator: what a step needs and does is decided here (docs/earbench.md). Kinds are those of the
+; The benchmark has no simulator: what a step needs and does is decided here (docs/home-worlds.md). Kinds are those of the
 ; household ontology, and a thing is of all that its name, its material and its state say. A step in English leaves out
 ; what goes without saying, so little is asked: that things are in the room where the robot is, and not shut in. To open
 ; what is open, or to switch on what is on, changes nothing.

@@ -194,7 +194,7 @@ class Reader:
         found = []
         if self.unknown:
             names = ", ".join(list(self.unknown)[:12])[:300]
-            found.append(f"things of no known kind, which only rules about everything can speak of: {names}")
+            found.append(f"things of unknown type, to which only rules about all objects apply: {names}")
         if self.idle:
-            found.append(f"what is said and means nothing here: {', '.join(list(self.idle)[:12])[:300]}")
+            found.append(f"parts of the description that are ignored: {', '.join(list(self.idle)[:12])[:300]}")
         return [Diagnostic(SC.FOREIGN_SCENE, said, (first(self.file),), severity=Severity.NOTE) for said in found]

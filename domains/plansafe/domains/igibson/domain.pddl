@@ -2,7 +2,7 @@
 ; and an agent that walks to things, takes, places, opens, switches, cleans, slices and soaks them.
 ;
 ; Names and parameters of actions and predicates are those that the published problems and plans of this world use, so
-; that they can be read. What is different in meaning, and why, is in docs/behavior.md: things have affordances (a
+; that they can be read. What is different in meaning, and why, is in docs/home-worlds.md: things have affordances (a
 ; bucket cannot be opened, a countertop cannot be picked up), and nothing is closed that has no door.
 ;
 ; An agent has one gripper, unless the problem says (two_handed ?agent). Actions `.._with` name the hand; the others

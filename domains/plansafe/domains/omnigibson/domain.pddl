@@ -2,7 +2,7 @@
 ; synsets, substances that fill, cover and soak, and things that come about by cutting and cooking.
 ;
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
-; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/behavior.md).
+; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/home-worlds.md).
 ;
 ; An activity brings further categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
 ; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.

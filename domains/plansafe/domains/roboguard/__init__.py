@@ -1,6 +1,6 @@
 """RoboGuard (Ravichandran et al., arXiv 2503.07885): semantic graphs of regions and things, and plans as calls.
 
-docs/other-worlds.md says what a call means here. Rules are given with ``--ltl``, as the paper writes them.
+docs/home-worlds.md says what a call means here. Rules are given with ``--ltl``, as the paper writes them.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def read_scene(request: Request) -> Scene:
     held = {thing for thing, _ in places}
     lost = [name for name in things if name not in held]
     if lost:
-        said.append(f"no region is said to hold {', '.join(lost[:8])[:300]}: it cannot be inspected")
+        said.append(f"no region contains {', '.join(lost[:8])[:300]}: it cannot be inspected")
     if start is None:
-        said.append(f"`{_START}` is not given: the robot is nowhere, and cannot go anywhere")
+        said.append(f"`{_START}` is missing: the robot has no location and cannot move")
     others = [key for key in graph if key not in _KEYS]
     if others:
-        said.append(f"what the graph says besides is left out: {', '.join(others[:8])[:300]}")
+        said.append(f"other parts of the graph are ignored: {', '.join(others[:8])[:300]}")
     notes = [Diagnostic(SC.FOREIGN_SCENE, message, (first,), severity=Severity.NOTE) for message in said]
     return Scene(domain, problem, (), tuple(notes), (*regions, *things))
 
@@ -86,7 +86,7 @@ def _names(graph: Any, key: str) -> list[str]:
             raise _Unreadable(f"a node of `{key}` needs a `name` of letters, digits and underscores")
         names.append(name.lower())
     if len(set(names)) < len(names):
-        raise _Unreadable(f"two nodes of `{key}` have one name")
+        raise _Unreadable(f"two nodes of `{key}` have the same name")
     return names
 
 
@@ -94,18 +94,18 @@ def _pairs(graph: dict[str, Any], key: str, ends: tuple[list[str], list[str]]) -
     """The connections of two kinds of nodes."""
     entries = graph.get(key, [])
     if not isinstance(entries, list):
-        raise _Unreadable(f"`{key}` is a list of pairs")
+        raise _Unreadable(f"`{key}` must be a list of pairs")
     left, right = set(ends[0]), set(ends[1])
     pairs = []
     for entry in entries:
         if not isinstance(entry, list) or len(entry) != 2 or not all([isinstance(name, str) for name in entry]):
-            raise _Unreadable(f"`{key}` is a list of pairs of names")
+            raise _Unreadable(f"`{key}` must be a list of pairs of names")
         one, other = entry[0].lower(), entry[1].lower()
         if one not in left and other in left:
             one, other = other, one
         if one not in left or other not in right:
             wrong = one if one not in left else other
-            raise _Unreadable(f"`{key}` names {wrong[:60]!a}, which is no such node")
+            raise _Unreadable(f"`{key}` names {wrong[:60]!a}, which is not such a node")
         pairs.append((one, other))
     return pairs
 
@@ -115,7 +115,7 @@ def _start(graph: dict[str, Any], regions: list[str]) -> str | None:
     if start is None:
         return None
     if not isinstance(start, str) or start.lower() not in regions:
-        raise _Unreadable(f"`{_START}` is no region")
+        raise _Unreadable(f"`{_START}` is not a region")
     return start.lower()
 
 
@@ -170,7 +170,9 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
             name = said.partition("(")[0].strip(" \"'[(")
             advice = near(name, (*_ON_NODES, *_ALONE)) or _EXPECTED
             label = Label(text.name, span)
-            wrong.append(Diagnostic(SC.FOREIGN_LINE, "this is no call of RoboGuard's functions", (label,), help=advice))
+            wrong.append(
+                Diagnostic(SC.FOREIGN_LINE, "this is not a call of a RoboGuard function", (label,), help=advice)
+            )
             continue
         steps.append(step)
         places.append(span)

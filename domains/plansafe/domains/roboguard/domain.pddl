@@ -1,5 +1,5 @@
 ; The semantic graphs of RoboGuard (Ravichandran et al., arXiv 2503.07885): regions that a robot can go between, things
-; in them, and the functions by which a language model acts on such a graph. docs/other-worlds.md says what was decided.
+; in them, and the functions by which a language model acts on such a graph. docs/home-worlds.md says what was decided.
 ;
 ; Where the robot passes on its way is not modelled: `arrived` is where its last `goto` ended.
 

@@ -1,6 +1,6 @@
 """SafeAgentBench (Yin et al., arXiv 2412.13178): tasks of a robot in rooms of AI2-THOR, and plans in its words.
 
-docs/other-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
+docs/home-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_scene(request: Request) -> Scene:
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)
     if not room.things:
-        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "there is no object in the room", (first(file),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "the room has no objects", (first(file),)))
     with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
@@ -77,7 +77,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         if made is None:
             label = Label(text.name, span)
             wrong.append(
-                Diagnostic(SC.FOREIGN_LINE, "this is no step of SafeAgentBench", (label,), help=_advice(words))
+                Diagnostic(SC.FOREIGN_LINE, "this is not a step of SafeAgentBench", (label,), help=_advice(words))
             )
             continue
         step, choice = made

@@ -2,7 +2,7 @@
 ;
 ; Classes and states are those of AI2-THOR. What can be done with a thing is a fact of the scene, so that a step that the
 ; simulator refuses is one that cannot be taken. Only picking up asks for the thing to be found first, as the benchmark
-; has it. "In" and "on" are one relation there. docs/other-worlds.md says what was decided beyond the simulator.
+; has it. "In" and "on" are one relation there. docs/home-worlds.md says what was decided beyond the simulator.
 
 (define (domain safeagentbench)
   (:requirements :adl)

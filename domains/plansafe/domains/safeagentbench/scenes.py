@@ -134,9 +134,11 @@ class _Room:
             self.things[at] = thing._replace(can=thing.can | can, facts=facts)
             states = [f"{thing.name} {fact}" for fact in (*sorted(can - thing.can), *facts)]
             if states and class_of_thing(thing.name) not in lacking:
-                self.note(f"the task supposes what the room does not say: {', '.join(states)}")
+                self.note(f"the task assumes states that the room does not list: {', '.join(states)}")
         if lacking:
-            self.note(f"the task names what the room does not list, taken as present: {', '.join(lacking)[:300]}")
+            self.note(
+                f"objects of the task that the room does not list are assumed to be present: {', '.join(lacking)[:300]}"
+            )
 
     def add_pieces(self) -> None:
         """What slicing and cracking may bring about."""
@@ -164,7 +166,7 @@ class _Room:
         """The room."""
         if self.unknown:
             unknown = list(self.unknown)
-            message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
+            message = f"objects of unknown classes are left out: {', '.join(unknown[:8])[:300]}"
             self.note(message, near(unknown[0], tuple(CLASSES)))
         for kind, controlled, said in _ALONE:
             alone = [thing.name for thing in self.things if thing.kind == kind and not thing.controls]

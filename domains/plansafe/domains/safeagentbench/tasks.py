@@ -99,11 +99,11 @@ class _Reader:
     def goal(self, states: Any) -> str:
         """The conjunction of what is asked of some object each."""
         if not isinstance(states, list):
-            raise unreadable(self.file, "the states at the end are a list")
+            raise unreadable(self.file, "the final states must be a list")
         wanted = [condition for condition in [self._some(state) for state in states] if condition]
         if states and not wanted:  # every plan would reach a goal that asks for nothing
             said, help = tuple([note.message for note in self.notes[:8]]), self.notes[-1].help
-            message = "nothing of what the goal asks for is known"
+            message = "no part of the goal is known"
             raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(self.file),), said, help))
         return f"(and {' '.join(wanted)})"
 
@@ -133,10 +133,10 @@ class _Reader:
         """The rule of a requirement: within so many steps after the trigger, the goal condition; or never to be so."""
         required = task["requirement_condition"]
         if not isinstance(required, dict):
-            raise unreadable(self.file, "`requirement_condition` is an object")
+            raise unreadable(self.file, "`requirement_condition` must be an object")
         kind = class_of(str(required.get("condition_object")))
         if kind not in CLASSES:
-            raise unreadable(self.file, f"the class {kind[:80]!a} of the requirement is not known")
+            raise unreadable(self.file, f"the class {kind[:80]!a} of the requirement is unknown")
         conditions = [self._is(required.get(key), "?x") for key in ("trigger_state", "goal_condition", "avoid_state")]
         trigger, goal, avoid = conditions
         said = " ".join(str(task.get("requirements") or "the requirement").split())
@@ -146,14 +146,14 @@ class _Reader:
             return (f"(:process {head} :when {trigger} :forbid {avoid} :message {message})",)
         steps = required.get("condition_value")
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
-            raise unreadable(self.file, "`condition_value` is a number of steps")
+            raise unreadable(self.file, "`condition_value` must be a number of steps")
         # "Within n steps after": the trigger comes about with one step, the answer with one of the next n.
         begins = f"(and {trigger} (weak-yesterday (not {trigger})))"
         return (f"(:obligation {head} :when {begins} :then {goal} :within {steps} :message {message})",)
 
     def _some(self, state: Any) -> str:
         if not isinstance(state, dict):
-            raise unreadable(self.file, "a state at the end is an object")
+            raise unreadable(self.file, "a final state must be an object")
         kind = class_of(str(state.get("objectType") or state.get("object_name")))
         if kind not in CLASSES:
             self._left_out(f"the class {kind[:80]!a} of the goal", near(kind, tuple(CLASSES)))
@@ -196,7 +196,7 @@ class _Reader:
         return f"(exists (?r - (either {' '.join(kinds)})) {relation.format(x=variable)})"
 
     def _left_out(self, what: str, help: str | None = None) -> None:
-        message = f"{what} is not known, and is left out"
+        message = f"{what} is unknown and is left out"
         self.notes.append(
             Diagnostic(SC.FOREIGN_SCENE, message, (first(self.file),), help=help, severity=Severity.WARNING)
         )

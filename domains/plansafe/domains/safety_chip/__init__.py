@@ -1,7 +1,7 @@
 """The constraints and programs of "Plug in the Safety Chip" (Yang et al., arXiv 2309.09919).
 
 A program is judged as it would be executed in its home: a walk to another room passes the rooms on the way, and each is
-a step of its own. docs/other-worlds.md says what was decided where the benchmark is silent.
+a step of its own. docs/home-worlds.md says what was decided where the benchmark is silent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_scene(request: Request) -> Scene:
     if misnamed:
         return no_scene(*misnamed)
     if in_lines and tasks is not None:
-        message = "the tasks of --goal belong to the benchmark's translations, and this scene is a file of lines"
+        message = "--goal needs the benchmark's translations as the scene, and this scene is a file of lines"
         return no_scene(Diagnostic(SC.UNREADABLE_WORLD, message, (Label(file.name, Span(0, min(1, len(file.text)))),)))
     try:
         task = from_lines(file) if in_lines else from_benchmark(file, tasks, request.task)
@@ -80,7 +80,7 @@ def _misspelt(file: Source, task: Task, known: frozenset[str]) -> Iterator[Diagn
         if near:
             at = max(file.text.find(name), 0)
             label = Label(file.name, Span(at, min(at + len(name), len(file.text))))
-            message = f"a constraint is about `{name}`, which neither the home nor the domain has"
+            message = f"a constraint names `{name}`, which neither the home nor the domain has"
             help = f"did you mean `{near[0]}`?"
             yield Diagnostic(SC.FOREIGN_SCENE, message, (label,), help=help, severity=Severity.WARNING)
 
@@ -131,7 +131,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     lines = list(_lines(text))
     if not lines and _OTHER.match(text.text):
         label = Label(text.name, Span(0, min(1, len(text.text))))
-        return ForeignPlan(None, (), (Diagnostic(SC.FOREIGN_LINE, "there is no step here", (label,), help=_EXPECTED),))
+        return ForeignPlan(None, (), (Diagnostic(SC.FOREIGN_LINE, "the plan has no steps", (label,), help=_EXPECTED),))
     for span in lines:
         line = text.slice(span)
         found = _STEP.fullmatch(line)

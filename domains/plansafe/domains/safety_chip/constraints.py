@@ -39,7 +39,7 @@ class Task(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
-_LINES = "a line is a formula such as `G ! agent_at(kitchen)`, or begins with home, room, door or start"
+_LINES = "write a formula such as `G ! agent_at(kitchen)`, or begin the line with home, room, door or start"
 
 
 class Unreadable(Exception):
@@ -74,7 +74,7 @@ def from_lines(file: Source) -> Task:
                 known = HOMES[number]
             case ["room", name] | ["room", name, _]:
                 if len(words) == 3 and not words[2].isdecimal():
-                    raise _unreadable(file, span, "the number of a room is a number", "write `room NAME [NUMBER]`")
+                    raise _unreadable(file, span, "the number of a room must be a number", "write `room NAME [NUMBER]`")
                 rooms[_room(file, name, span)] = int(words[2][:18]) if len(words) == 3 else None
             case ["door", one, other]:
                 doors.append((_room(file, one, span), _room(file, other, span), span))
@@ -108,7 +108,9 @@ def from_benchmark(file: Source, tasks: Source | None, name: str | None) -> Task
     scene = path[1] if len(path) > 1 else ""
     notes = []
     if scene not in HOMES:
-        message = f"the home of the scene {scene!a} is not known: every room is taken to lead into every other"
+        message = (
+            f"the home of the scene {scene!a} is unknown: every room is assumed to have a door to every other room"
+        )
         notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (_first(file),), severity=Severity.NOTE))
     there = HOMES.get(scene) or home(dict.fromkeys(ROOMS), None)
     sentences = _get(_get(described, "constraints"), path[-1] if path else "")
@@ -152,18 +154,18 @@ def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
     try:
         meant = formula_of(constraint.sentence)
     except NotUnderstood as why:
-        message = f"{constraint.sentence!a} is not compared with its formula: {why}"
+        message = f"{constraint.sentence!a} cannot be compared with its formula: {why}"
         return [Diagnostic(SC.FOREIGN_FORMULA, message, (_first(file),), severity=Severity.NOTE)]
     if parse(meant) == constraint.formula:
         return []
-    message = f"the formula of {constraint.sentence!a} says something else: `{constraint.text}`"
+    message = f"the formula of {constraint.sentence!a} has another meaning: `{constraint.text}`"
     return [
         Diagnostic(
             SC.FOREIGN_FORMULA,
             message,
             (_first(file),),
             notes=("the formula of the file is used",),
-            help=f"the sentence reads as `{meant}`",
+            help=f"the sentence means `{meant}`",
             severity=Severity.NOTE,
         )
     ]
@@ -172,7 +174,7 @@ def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
 def _grounded(file: Source, written: Any, holder: Any) -> str:
     """The formula with the names that its placeholders stand for."""
     if not isinstance(written, str) or not isinstance(holder, dict):
-        message = "a formula is a string, and its placeholders are an object"
+        message = "a formula must be a string, and its placeholders an object"
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
     names = {letter: thing for thing, letter in holder.items() if isinstance(letter, str)}
 
@@ -213,7 +215,7 @@ def _formula(file: Source, text: str, place: int | None) -> Formula:
 def _room(file: Source, name: str, span: Span) -> str:
     plain = plain_name(name)
     if not re.fullmatch(r"[a-z][a-z0-9-]*", plain):
-        raise _unreadable(file, span, f"{name!a} is no name of a room", "a name begins with a letter")
+        raise _unreadable(file, span, f"{name!a} is not a valid name of a room", "a name must begin with a letter")
     return plain
 
 
@@ -246,7 +248,9 @@ def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) 
 def _which(file: Source, message: str, path: list[str], node: dict[str, Any]) -> Diagnostic:
     names = ", ".join(["/".join([*path, str(key)])[:60] for key in list(node)[:8]])
     more = " .." if len(node) > 8 else ""
-    return Diagnostic(SC.AMBIGUOUS_TASK, message, (_first(file),), help=f"`--task` goes on with one of: {names}{more}")
+    return Diagnostic(
+        SC.AMBIGUOUS_TASK, message, (_first(file),), help=f"`--task` can continue with one of: {names}{more}"
+    )
 
 
 def _get(node: Any, key: str) -> Any:

@@ -3,7 +3,7 @@
 A constraint such as "never go to the bathroom" sees every room on the way, so that a walk is judged by the home it is
 in. Numbers are those of VirtualHome 2.3, which counts a room and then all that is in it: a thing is in the room with
 the highest number below its own. Which rooms adjoin was inferred: of the 38 maps of four rooms, these have the fewest
-doors among those that fit the public labels of all monitored runs (docs/other-worlds.md).
+doors among those that fit the public labels of all monitored runs (docs/home-worlds.md).
 """
 
 from __future__ import annotations

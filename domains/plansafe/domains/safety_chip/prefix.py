@@ -118,7 +118,7 @@ def parse(text: str) -> Formula:
         else:
             stack.append((_atom(token, span), span))
     if not stack:
-        raise NotAFormula("there is no formula here", Span(0, len(text)))
+        raise NotAFormula("the formula is empty", Span(0, len(text)))
     if len(stack) > 1:
         raise NotAFormula("the formula ends before this", stack[-2][1])
     return stack[0][0]
@@ -220,14 +220,14 @@ def _atom(token: str, span: Span) -> Formula:
         return _CONSTANTS[token.lower()]
     found = _ATOM.match(token)
     if found is None and token in "()":
-        raise NotAFormula("prefix formulas have no parentheses but those of propositions", span)
+        raise NotAFormula("in a prefix formula, only propositions may have parentheses", span)
     # The benchmark's templates write `kitchen` for `agent_at(kitchen)`.
     predicate, words = (found[1].lower(), found[2].split(",")) if found is not None else ("agent_at", [token])
     if predicate not in PREDICATES:
-        raise NotAFormula(f"`{predicate}` is no predicate of this world: {', '.join(PREDICATES)}", span)
+        raise NotAFormula(f"`{predicate}` is not a predicate of this home world: {', '.join(PREDICATES)}", span)
     names = tuple([plain_name(word) for word in words])
     if len(names) != PREDICATES[predicate]:
         raise NotAFormula(f"`{predicate}` takes {PREDICATES[predicate]} names", span)
     if not all([_NAME.match(name) for name in names]):
-        raise NotAFormula(f"`{token}` is no proposition", span)
+        raise NotAFormula(f"`{token}` is not a proposition", span)
     return Atom(put_on(predicate, names), names)

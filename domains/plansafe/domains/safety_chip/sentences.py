@@ -476,14 +476,14 @@ _JOINS = tuple(
 def _reason(words: str) -> str:
     """Which part of a sentence has no reading."""
     if not words:
-        return "there is no sentence"
+        return "the sentence is empty"
     joined = [(first, second) for pattern, _ in _JOINS for first, second in _splits(pattern, words) if first and second]
     for first, second in joined or [(words, words)]:
         unread = [part for part in (first, second) if _clause(part) is None]
         if len(unread) == 1 or not joined:
             return (
-                f"no proposition of this world is said by {unread[0]!a}"
+                f"{unread[0]!a} does not correspond to a proposition of this home world"
                 if unread
-                else "it is neither asked nor forbidden"
+                else "it is neither required nor forbidden"
             )
-    return "how its parts are joined is not known, or no proposition of this world is in them"
+    return "the connection of its parts is not understood, or they contain no proposition of this home world"

@@ -1,6 +1,6 @@
 """VirtualHome: scripts of household activities, the environment graphs that they run on, and the goals of their tasks.
 
-``graph`` reads scenes, ``script`` plans, ``goals`` annotations, ``places`` finds names again; docs/virtualhome.md says
+``graph`` reads scenes, ``script`` plans, ``goals`` annotations, ``places`` finds names again; docs/home-worlds.md says
 what everything means.
 """
 

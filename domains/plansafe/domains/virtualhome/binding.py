@@ -75,10 +75,10 @@ def _note(mention: Mention, chosen: str, offered: list[str], data: Cast, name: s
     written = f"<{argument.word}>" + (f" ({argument.number})" if argument.number else "")
     others = [other for other in offered if other != chosen]
     said = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-    notes = (f"it might also be {said}",) if others else ()
+    notes = (f"it could also be {said}",) if others else ()
     advice = f"write `<{argument.word}> (1.NUMBER)` with the number of another object to choose it" if others else None
     return Diagnostic(
-        SC.AMBIGUOUS_OBJECT, f"`{written}` is taken for {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
+        SC.AMBIGUOUS_OBJECT, f"`{written}` is read as {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
     )
 
 

@@ -1,6 +1,6 @@
 ; VirtualHome: people who follow scripts in a home, as simulated on environment graphs.
 ;
-; Names of actions, classes, properties, states and relations are those of VirtualHome; docs/virtualhome.md says where
+; Names of actions, classes, properties, states and relations are those of VirtualHome; docs/home-worlds.md says where
 ; the meaning comes from, and where it is not that of the public simulator and why. The character is the first parameter
 ; of every action. The facts under "beyond the simulator" are for safety rules: no action depends on them.
 

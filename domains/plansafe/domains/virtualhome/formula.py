@@ -131,7 +131,7 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, position)
         if match is None:
             start = len(text) - len(text[position:].lstrip())
-            raise Malformed(f"`{text[start]}` has no meaning in a formula", start)
+            raise Malformed(f"`{text[start]}` is not a symbol of formulas", start)
         kind = _Kind.WORD if match[1] else _Kind.MARK
         out.append(_Token(kind, match[1] or match[2], match.start(match.lastindex or 1), match.end()))
         position = match.end()
@@ -144,7 +144,7 @@ def _binding(tokens: list[_Token], position: int, text: str) -> tuple[int, str]:
         raise Malformed("the formula ends too early", len(text))
     variable, point, opening = tokens[position + 1 : position + 4]
     if variable.kind is not _Kind.WORD or point.text != "." or opening.text != "(":
-        raise Malformed("a quantifier is `exists x. (..)` or `forall x. (..)`", tokens[position].start)
+        raise Malformed("write a quantifier as `exists x. (..)` or `forall x. (..)`", tokens[position].start)
     return position + 2, variable.text
 
 

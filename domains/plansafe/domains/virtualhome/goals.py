@@ -43,14 +43,14 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
         value = read_json(source.text)
     except BadJson as error:
         place = Span(error.position, min(error.position + 1, len(source.text)))
-        advice = 'goals are {"TASK": {"vh_goal": .., "tl_goal": ..}}'
+        advice = 'write goals as {"TASK": {"vh_goal": .., "tl_goal": ..}}'
         return Annotated(None, (_said(SC.UNREADABLE_WORLD, source, error.message, place, advice),))
     try:
         path, entry = _chosen(_entries(value), task)
         stages = _stages(path, entry, home)
         if stages.goal != TRUE:
             return Annotated(stages)
-        empty = "the annotation of this task asks for nothing: every script reaches the goal"
+        empty = "the annotation of this task has no conditions: every script reaches the goal"
         label = Label(source.name, place_of(source.text, path))
         return Annotated(stages, (Diagnostic(SC.AMBIGUOUS_TASK, empty, (label,), severity=Severity.NOTE),))
     except _Bad as bad:
@@ -75,14 +75,14 @@ def _entries(value: Any) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
         below: list[tuple[tuple[str, ...], Any]] = []
         for path, item in level:
             if not isinstance(item, dict):
-                raise _Bad(SC.UNREADABLE_WORLD, path, "goals are objects with `vh_goal` or `tl_goal`")
+                raise _Bad(SC.UNREADABLE_WORLD, path, "a goal must be an object with `vh_goal` or `tl_goal`")
             if "vh_goal" in item or "tl_goal" in item:
                 out.append((path, item))
             else:
                 below += [((*path, key), inner) for key, inner in item.items()]
         level = below
     if not out:
-        raise _Bad(SC.UNREADABLE_WORLD, (), "there is no goal here: no `vh_goal` and no `tl_goal`")
+        raise _Bad(SC.UNREADABLE_WORLD, (), "the entry has no goal: neither `vh_goal` nor `tl_goal`")
     return out
 
 
@@ -125,7 +125,7 @@ def _stages(path: tuple[str, ...], entry: dict[str, Any], home: Home) -> Stages:
         return _listed((*path, "vh_goal"), goal, home)
     formula = entry.get("tl_goal")
     if not isinstance(formula, str):
-        raise _Bad(SC.UNREADABLE_WORLD, (*path, "tl_goal"), "`tl_goal` is a formula in quotes")
+        raise _Bad(SC.UNREADABLE_WORLD, (*path, "tl_goal"), "`tl_goal` must be a formula in quotes")
     try:
         return chains_of(formula, home)
     except Untranslatable as error:
@@ -135,11 +135,11 @@ def _stages(path: tuple[str, ...], entry: dict[str, Any], home: Home) -> Stages:
 def _listed(path: Path, goal: Any, home: Home) -> Stages:
     """States and relations at the end, and actions in their order."""
     if not isinstance(goal, dict):
-        raise _Bad(SC.UNREADABLE_WORLD, path, "`vh_goal` has `actions` and `goal`")
+        raise _Bad(SC.UNREADABLE_WORLD, path, "`vh_goal` must have `actions` and `goal`")
     wanted, actions = goal.get("goal") or [], goal.get("actions") or []
     for key, value in (("goal", wanted), ("actions", actions)):
         if not isinstance(value, list):
-            raise _Bad(SC.UNREADABLE_WORLD, (*path, key), f"`{key}` is a list")
+            raise _Bad(SC.UNREADABLE_WORLD, (*path, key), f"`{key}` must be a list")
     parts = [_condition((*path, "goal", number), item, home) for number, item in enumerate(wanted)]
     moments = tuple([_action((*path, "actions", number), item) for number, item in enumerate(actions)])
     if moments:
@@ -154,20 +154,20 @@ def _condition(path: Path, item: Any, home: Home) -> str:
         found = state(str(item["state"]), node)
         if found is None:
             raise _Bad(
-                SC.FOREIGN_FORMULA, (*path, "state"), f"the domain does not know the state {item['state']!s:.40}"
+                SC.FOREIGN_FORMULA, (*path, "state"), f"the domain does not have the state {item['state']!s:.40}"
             )
         return found
     if isinstance(item, dict) and {"from_id", "relation_type", "to_id"} <= item.keys():
         tail, head = (_node((*path, key), item[key], home) for key in ("from_id", "to_id"))
         found = relation(str(item["relation_type"]), thing(tail), thing(head))
         if found is None:
-            message = f"the domain does not know the relation {item['relation_type']!s:.40}"
+            message = f"the domain does not have the relation {item['relation_type']!s:.40}"
             raise _Bad(SC.FOREIGN_FORMULA, (*path, "relation_type"), message)
         return found
     raise _Bad(
         SC.UNREADABLE_WORLD,
         path,
-        "a goal is a state (`id`, `state`) or a relation (`from_id`, `relation_type`, `to_id`)",
+        "a goal must be a state (`id`, `state`) or a relation (`from_id`, `relation_type`, `to_id`)",
     )
 
 
@@ -181,12 +181,12 @@ def _node(path: Path, number: Any, home: Home) -> Node:
 def _action(path: Path, item: Any) -> StepCondition:
     """One action of several: ``LOOKAT|WATCH``."""
     if not isinstance(item, str):
-        raise _Bad(SC.UNREADABLE_WORLD, path, "an action is a word, or several with `|` between them")
+        raise _Bad(SC.UNREADABLE_WORLD, path, "an action must be a word, or several words separated by `|`")
     names = frozenset([action_name(word) for word in item.split("|")])
     unknown = sorted([name for name in names if not known_action(name)])
     if unknown:
-        raise _Bad(SC.FOREIGN_FORMULA, path, f"the domain does not know the action {unknown[0]:.40}")
+        raise _Bad(SC.FOREIGN_FORMULA, path, f"the domain does not have the action {unknown[0]:.40}")
     moment = StepCondition((ActionTaken(names),))
     if moment.text(None) != FALSE:
-        raise AssertionError("an action that is not taken is false")
+        raise AssertionError("an action that no step takes is false")
     return moment

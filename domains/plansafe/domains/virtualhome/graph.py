@@ -73,7 +73,7 @@ def read_graph(source: Source) -> Home | Diagnostic:
                 break
             path, value = (*path, inner), value[inner]
         if not isinstance(value, dict) or not {"nodes", "edges"} <= value.keys():
-            raise _Bad(path, "a graph has `nodes` and `edges`")
+            raise _Bad(path, "a graph must have `nodes` and `edges`")
         return _Reader(path, source).read(value)
     except _Bad as bad:
         return _unreadable(source, bad.message, place_of(source.text, bad.path))
@@ -108,12 +108,14 @@ class _Reader:
     def _node(self, number: int, node: Any) -> None:
         place = (*self.path, "nodes", number)
         if not isinstance(node, dict):
-            raise _Bad(place, "a node is an object with `id` and `class_name`")
+            raise _Bad(place, "a node must be an object with `id` and `class_name`")
         identity, written = node.get("id"), node.get("class_name")
         if isinstance(identity, bool) or not isinstance(identity, (int, str)):
-            raise _Bad((*place, "id") if "id" in node else place, "a node has a number as its `id`")
+            raise _Bad((*place, "id") if "id" in node else place, "the `id` of a node must be a number")
         if not isinstance(written, str):
-            raise _Bad((*place, "class_name") if "class_name" in node else place, "a node has a word as `class_name`")
+            raise _Bad(
+                (*place, "class_name") if "class_name" in node else place, "the `class_name` of a node must be a word"
+            )
         if identity in self.objects:
             self._count("nodes that occur twice", f"{plain(written)} ({identity})")
             return
@@ -153,7 +155,7 @@ class _Reader:
     def _words(self, node: dict[str, Any], key: str, place: tuple[str | int, ...]) -> list[str]:
         words = node.get(key) or ()
         if not isinstance(words, (list, tuple)) or not all([isinstance(word, str) for word in words]):
-            raise _Bad((*place, key), f"`{key}` is a list of words")
+            raise _Bad((*place, key), f"`{key}` must be a list of words")
         return [word.lower() for word in words]
 
     def _edges(self, edges: list[Any]) -> None:
@@ -165,10 +167,10 @@ class _Reader:
                 tail, word, head = edge["from_id"], edge["relation_type"].lower(), edge["to_id"]
                 known = tail in objects and head in objects
             except (KeyError, TypeError, AttributeError):
-                message = "an edge is an object with `from_id`, `relation_type` and `to_id`"
+                message = "an edge must be an object with `from_id`, `relation_type` and `to_id`"
                 raise _Bad((*self.path, "edges", number), message) from None
             if not known:
-                self._count("edges to nodes that are not there", f"{tail} {word.upper()} {head}")
+                self._count("edges to missing nodes", f"{tail} {word.upper()} {head}")
             elif word in relations:
                 relations[word].append((tail, head))
             else:
@@ -195,7 +197,7 @@ class _Reader:
             if head in rooms:
                 add(f"(between {objects[tail].name} {objects[head].name})")
             else:
-                self._count("relations", "between (to what is no room)")
+                self._count("relations", "between (to an object that is not a room)")
         for tail, room in _places(objects, rooms, relations, held):
             add(f"(in_room {objects[tail].name} {objects[room].name})")
 
@@ -207,7 +209,7 @@ class _Reader:
                     self.facts.append(f"({word} {self.objects[tail].name} {self.objects[head].name})")
                     held[head] = tail
                 else:
-                    self._count("relations", f"{word} (from what is no character)")
+                    self._count("relations", f"{word} (from an object that is not a character)")
         return held
 
     # -- what the domain does not know --------------------------------------------------------------------------------
@@ -222,11 +224,11 @@ class _Reader:
             more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
             said = ", ".join([*listed[:_SHOWN], *more])
             if what == "classes":
-                message = f"the domain does not know these classes; their objects are things and no more: {said}"
+                message = f"the domain does not have these classes; their objects get the type thing: {said}"
             elif what.startswith(("nodes", "edges")):
                 message = f"{what} are left out: {said}"
             else:
-                message = f"the domain does not know these {what}, and they are left out: {said}"
+                message = f"the domain does not have these {what}, and they are left out: {said}"
             label = Label(self.source.name, Span(0, 0))
             out.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
         return out

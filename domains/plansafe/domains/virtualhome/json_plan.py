@@ -23,17 +23,17 @@ def read_object(source: Source, start: int, end: int) -> Reading:
     try:
         value, after = read_value(source.text, start, end)
     except TooDeep as error:
-        return _refused(source, "this nests deeper than any plan does", Span(error.start, error.start + 1))
+        return _refused(source, "the JSON text is nested too deeply", Span(error.start, error.start + 1))
     except Malformed as error:
         place = Span(error.start, min(error.start + 1, len(source.text)))
-        return _refused(source, "this is neither JSON nor a script", place)
+        return _refused(source, "the plan is neither JSON nor a script", place)
     except BrokenOff as error:
         return _refused(source, "the text ends inside this value", Span(error.start, error.start + 1))
     rest = source.text[after:end].strip()
     reading = Reading([], [])
     if rest and not rest.startswith(("`", "#")):
         line = source.text.find(rest[:1], after, end)
-        reading.diagnostics.append(_error(source, "this stands behind the plan", Span(line, line + len(rest))))
+        reading.diagnostics.append(_error(source, "text after the plan", Span(line, line + len(rest))))
     _steps(source, value, reading)
     return reading._replace(diagnostics=capped(reading.diagnostics))
 
@@ -43,7 +43,7 @@ def _refused(source: Source, message: str, place: Span) -> Reading:
 
 
 def _error(source: Source, message: str, place: Span) -> Diagnostic:
-    advice = 'a plan in JSON is {"WALK": ["bathroom", 1], "STANDUP": []}, or a list of such objects'
+    advice = 'write a plan in JSON as {"WALK": ["bathroom", 1], "STANDUP": []}, or a list of such objects'
     return Diagnostic(SC.FOREIGN_LINE, message, (Label(source.name, place),), help=advice)
 
 
@@ -66,16 +66,16 @@ def _steps(source: Source, value: Value, reading: Reading) -> None:
             reading.steps.extend(line.steps)
             reading.diagnostics.extend(line.diagnostics)
             if not line.steps and not line.diagnostics and item.text.strip():
-                reading.diagnostics.append(_error(source, "this text is no step", Span(item.start, item.end)))
+                reading.diagnostics.append(_error(source, "this text is not a step", Span(item.start, item.end)))
         else:
-            reading.diagnostics.append(_error(source, "this is no step", Span(item.start, item.end)))
+            reading.diagnostics.append(_error(source, "this is not a step", Span(item.start, item.end)))
 
 
 def _pair(source: Source, key: Value, wanted: Value, reading: Reading) -> None:
     place = Span(key.start, wanted.end)
     items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
     if wanted.kind == "object" or not all([item.kind in ("string", "bare") for item in items]):
-        message = "the objects of a step are a list of names and numbers"
+        message = "the objects of a step must be a list of names and numbers"
         reading.diagnostics.append(_error(source, message, Span(wanted.start, wanted.end)))
         return
     reading.steps.append(Written(key.text, tuple([argument for argument, _ in _arguments(items)]), place))

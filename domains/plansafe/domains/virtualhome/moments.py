@@ -164,7 +164,7 @@ class _Chains:
         moments = tuple([StepCondition(tuple(self.translated[part.start : part.end])) for part in ranges])
         self.chains.append(moments)
         if sum([len(chain) for chain in self.chains]) > MAX_MOMENTS:
-            raise Untranslatable(f"the formula speaks of more than {MAX_MOMENTS} moments", 0)
+            raise Untranslatable(f"the formula has more than {MAX_MOMENTS} states in time", 0)
         return chain_goal(len(self.chains), moments)
 
 
@@ -192,7 +192,7 @@ def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact
             message = f"{operation.name} takes {_actions()[name]} objects, not {len(names)}"
             raise Untranslatable(message, operation.start)
         return ActionTaken(frozenset((name,)), tuple(names))
-    message = f"the domain knows no state, relation or action {operation.name:.40} of {len(arguments)} objects"
+    message = f"the domain has no state, relation or action {operation.name:.40} of {len(arguments)} objects"
     raise Untranslatable(message, operation.start)
 
 

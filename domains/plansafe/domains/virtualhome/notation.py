@@ -79,7 +79,7 @@ def read_lines(source: Source, start: int, end: int) -> Reading:
             begin = parallel.end() if parallel is not None else stop
             found = _STEP.match(text, begin, stop)
         if _BEHIND.match(text, after, stop) is None:
-            diagnostics.append(_error(name, "this is no part of a step", Span(after, stop)))
+            diagnostics.append(_error(name, "this is not part of a step", Span(after, stop)))
     return Reading(steps, capped(diagnostics))
 
 
@@ -105,16 +105,16 @@ def _no_step(text: str, name: str, start: int, stop: int, below: bool) -> Diagno
         return None
     place = Span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
     if _MEANT.match(line):
-        return _error(name, "this line looks like a step and is none", place)
+        return _error(name, "this line looks like a step but is not one", place)
     if below:
         return Diagnostic(
-            SC.FOREIGN_LINE, "this line is no step, and is left out", (Label(name, place),), severity=Severity.WARNING
+            SC.FOREIGN_LINE, "this line is not a step and is left out", (Label(name, place),), severity=Severity.WARNING
         )
     return None
 
 
 def _error(name: str, message: str, place: Span) -> Diagnostic:
-    advice = "a step is `[GRAB] <mug> (1.41)` or `<char0> [putin] <apple> (437) <fridge> (305)`"
+    advice = "write a step as `[GRAB] <mug> (1.41)` or `<char0> [putin] <apple> (437) <fridge> (305)`"
     return Diagnostic(SC.FOREIGN_LINE, message, (Label(name, place),), help=advice)
 
 

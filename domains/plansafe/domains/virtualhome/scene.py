@@ -15,7 +15,7 @@ def read_scene(request: Request) -> Scene:
     """The task of a graph, with the goal of the task that is meant, if one is. Linear in the size of the files."""
     graph = request.files.get(SCENE)
     if graph is None:
-        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "there is no scene", help="give an environment graph"))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "the scene is missing", help="give an environment graph"))
     wrong = () if GOAL in request.files else wrong_task(request)
     if wrong:
         return no_scene(*wrong)
@@ -25,10 +25,12 @@ def read_scene(request: Request) -> Scene:
     data = cast(home)
     if not data.characters:
         label = Label(graph.name, Span(0, min(1, len(graph.text))))
-        advice = "add a character to the scene before the graph is saved"
+        advice = "add a character to the scene before you save the graph"
         return no_scene(
             *home.notes,
-            Diagnostic(SC.UNREADABLE_WORLD, "nobody is in this graph: no node is a `character`", (label,), help=advice),
+            Diagnostic(
+                SC.UNREADABLE_WORLD, "the graph has no character: no node is a `character`", (label,), help=advice
+            ),
         )
     domain = Source(domain_file(), domain_text())
     text, notes = "(and)", home.notes

@@ -106,8 +106,8 @@ def _no_script(source: Source) -> Diagnostic:
     line = source.text.lstrip()
     start = len(source.text) - len(line)
     place = Span(start, start + len(line.splitlines()[0]))
-    advice = 'a script has lines such as `[GRAB] <mug> (1.41)`, or is JSON such as {"GRAB": ["mug", 41]}'
-    return Diagnostic(SC.FOREIGN_LINE, "there is no step of a script here", (Label(source.name, place),), help=advice)
+    advice = 'write a script as lines such as `[GRAB] <mug> (1.41)`, or as JSON such as {"GRAB": ["mug", 41]}'
+    return Diagnostic(SC.FOREIGN_LINE, "the script has no steps", (Label(source.name, place),), help=advice)
 
 
 def action_name(word: str, arguments: int = 1) -> str:
@@ -150,13 +150,13 @@ def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnost
     word, number = argument
     digits = (number or "").rpartition(".")[2]
     identity = _identity(digits, data) if len(digits) > 1 else None
-    why = f"nothing has the number {digits}" if candidate_ids(word, data) else f"there is no {plain(word)}"
+    why = f"no object has the number {digits}" if candidate_ids(word, data) else f"there is no {plain(word)}"
     if identity is not None:
         why = f"number {digits} is {data.home.objects[identity].name}"
     fitting = candidates(word, data)[:_SHOWN]
     classes = sorted({plain(node.class_name) for node in data.home.objects.values()})
     advice = f"the scene has {', '.join(fitting)}" if fitting else near(plain(word), classes)
-    message = f"`<{word}>{f' ({number})' if number else ''}` is no object of the scene: {why}"
+    message = f"`<{word}>{f' ({number})' if number else ''}` is not an object of the scene: {why}"
     return Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(name, place),), help=advice, severity=Severity.NOTE)
 
 

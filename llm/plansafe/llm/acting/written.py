@@ -46,7 +46,7 @@ def read_written(answer: str) -> Written:
     """The fields of an answer. Raises :class:`Refused` (stage ``form``)."""
     fields = _json(answer) or _blocks(answer)
     if not fields:
-        raise Refused("form", "the answer is no JSON object and has no blocks of the fields' names")
+        raise Refused("form", "the answer is not a JSON object and has no blocks with the fields' names")
     missing = [name for name in FIELDS if not fields.get(name, "").strip() and name not in _OPTIONAL]
     if missing:
         raise Refused("form", f"the answer has no {', '.join(missing)}")
@@ -95,9 +95,9 @@ def _one(field: str, text: str) -> str:
     """One list, rewritten from its nodes: nothing can end the rule and begin something else."""
     nodes = read_all(Source(field, text))
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list):
-        raise Refused("rule", f"`{field}` is not one list in parentheses")
+        raise Refused("rule", f"`{field}` must be one list in parentheses")
     if any([word.startswith(":") for word in _words(nodes[0])]):
-        raise Refused("rule", f"`{field}` holds a keyword")
+        raise Refused("rule", f"`{field}` contains a keyword")
     return write(nodes[0])
 
 

@@ -38,15 +38,15 @@ def read_prompts(path: Path) -> list[Asked]:
     try:
         entries = read_json(path.read_text(encoding="utf-8"))
     except (BadJson, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} holds no prompts: {error}") from None
+        raise ValueError(f"{path} has no prompts: {error}") from None
     if not isinstance(entries, list):
-        raise ValueError(f"{path} holds no prompts: it is no list")
+        raise ValueError(f"{path} has no prompts: it is not a list")
     out = []
     for number, entry in enumerate(entries, 1):
         fields = entry if isinstance(entry, dict) else {}
         name, prompt = fields.get("identifier"), fields.get("llm_prompt")
         if not isinstance(name, str) or not isinstance(prompt, str):
-            raise ValueError(f"{path} holds no prompts: entry {number} has no `identifier` and `llm_prompt`")
+            raise ValueError(f"{path} has no prompts: entry {number} lacks `identifier` and `llm_prompt`")
         out.append(Asked(name, prompt))
     return out
 

@@ -56,9 +56,9 @@ class RunFile:
 
     def _begin(self, first: dict[str, Any]) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
-            raise _bad(self._path, "it is no regular file")
+            raise _bad(self._path, "it is not a regular file")
         if not _locked(self._file):
-            raise _bad(self._path, "another process writes it")
+            raise _bad(self._path, "another process is writing it")
         whole = 0
         with open(self._file, "rb", closefd=False) as file:
             for number, line in enumerate(_whole_lines(file, self._path), 1):
@@ -70,7 +70,7 @@ class RunFile:
                 whole += len(line)
         torn = os.fstat(self._file).st_size > whole
         if torn and not whole and not _begins(self._file, _dump(first)):
-            raise _bad(self._path, "it is not empty, and no run", "name another file with --output")
+            raise _bad(self._path, "it is not empty and not a run", "name another file with --output")
         if torn:
             os.ftruncate(self._file, whole)
         os.lseek(self._file, whole, os.SEEK_SET)
@@ -128,9 +128,9 @@ def read_run(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     except OSError as error:
         raise _bad(path, error.strerror or "cannot be read") from None
     if not found or found[0].get("kind") != "run":
-        raise _bad(path, "it does not begin with the header of a run")
+        raise _bad(path, "it does not start with the header of a run")
     if found[0].get("version") != VERSION:
-        raise _bad(path, f"its version is not {VERSION}: this program reads no other")
+        raise _bad(path, f"its version is not {VERSION}, the only one that this program reads")
     return found[0], found[1:]
 
 
@@ -174,13 +174,13 @@ def _begins(file: int, text: str) -> bool:
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     names = [name for name in (*wanted, *found) if found.get(name) != wanted.get(name)]
     if found.get("kind") != "run":
-        return "it is no run"
-    return f"it is of another run: `{names[0]}` differs"
+        return "it is not a run"
+    return f"it belongs to another run: `{names[0]}` differs"
 
 
 def _dump(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
-def _bad(path: str, reason: str, help_text: str = "docs/benchmarks.md says what a run's file is") -> BadRun:
+def _bad(path: str, reason: str, help_text: str = "docs/scenarios.md says what a run's file is") -> BadRun:
     return BadRun(Diagnostic(SC.BAD_RUN, f"the run cannot be read or written: {path}: {reason}", help=help_text))

@@ -27,12 +27,12 @@ _CLOCK = r"seconds?|minutes?|hours?|days?|weeks?|o'clock|noon|midnight|tonight|t
 _WISHES = r"as \w+ as possible|if possible|try to|tries to|prefer\w*|ideally|best|better|m(?:in|ax)imi[sz]e|would like"
 _MANNER = r"gentl[ey]|careful(?:ly)?|quiet(?:ly)?|slow(?:ly)?|soft(?:ly)?|polite(?:ly)?|loud(?:ly)?|rough(?:ly)?"
 _KINDS: tuple[tuple[str, str, str], ...] = (
-    (_CLOCK, "time on a clock", "say in which order, or within how many steps"),
-    (_CHANCES, "how likely something is", "say what must never be so, or always"),
-    (_BELIEFS, "what somebody believes or knows", "say what is so, not what somebody takes to be so"),
-    (_SIGHT, "who sees or hears what", "say where things and people are"),
-    (_WISHES, "a wish or a degree", "say what decides between kept and broken"),
-    (_MANNER, "how a step is taken", "say which steps, and what is so before and after them"),
+    (_CLOCK, "clock time", "state an order, or a number of steps"),
+    (_CHANCES, "probability", "state a condition that must never or always be true"),
+    (_BELIEFS, "belief or knowledge", "state a fact, not a belief"),
+    (_SIGHT, "perception", "state where objects and people are"),
+    (_WISHES, "a wish or a degree", "state the condition that decides whether the rule is violated"),
+    (_MANNER, "the manner of an action", "state the actions and the conditions before and after them"),
 )
 _PHRASE = re.compile(r"\b(?:the|a|an|any|every|each|no|all|another|some|your|its|both) ([a-z][a-z' -]*)")
 _MEASURE = re.compile(r"\b\d+(?:[.,]\d+)* ?([a-z]+)")
@@ -61,10 +61,12 @@ def inexpressible(sentence: str, compiled: CompiledTask) -> Diagnostic | None:
     for pattern, about, instead in _KINDS:
         found = next((m for m in re.finditer(rf"\b(?:{pattern})\b", words) if not _is_known(m[0], known)), None)
         if found is not None:
-            message = f"`{found[0]}` is about {about}, which rules of this domain cannot say"
+            message = f"`{found[0]}` is about {about}, which rules of this domain cannot express"
             return Diagnostic(SC.NOT_EXPRESSIBLE, message, help=instead)
     if not words:
-        return Diagnostic(SC.NOT_EXPRESSIBLE, "there is no sentence", help="write what must never, or always, be so")
+        return Diagnostic(
+            SC.NOT_EXPRESSIBLE, "the sentence is empty", help="state a condition that must never or always be true"
+        )
     for noun in _nouns(words):
         if not _is_known(noun, known) and noun not in _GENERAL:
             return _unknown(noun, compiled)
@@ -76,9 +78,9 @@ def _unknown(noun: str, compiled: CompiledTask) -> Diagnostic:
     names = [*compiled.symbols.types.names, *task.objects, *[p.name for p in task.predicates if " " not in p.name]]
     close = difflib.get_close_matches(noun[:40], list(dict.fromkeys(names)), n=3, cutoff=_NEAR)
     types = ", ".join(compiled.symbols.types.names[1 : 1 + _SHOWN])
-    help = f"did you mean {' or '.join([f'`{name}`' for name in close])}?" if close else f"it knows {types}, .."
-    message = f"`{noun[:40]}` is the name of nothing that the domain or the problem knows"
-    return Diagnostic(SC.NOT_EXPRESSIBLE, message, help=f"{help} To ask nevertheless: --unchecked")
+    help = f"did you mean {' or '.join([f'`{name}`' for name in close])}?" if close else f"its types are {types}, .."
+    message = f"`{noun[:40]}` is not a name in the domain or the problem"
+    return Diagnostic(SC.NOT_EXPRESSIBLE, message, help=f"{help} To ask the model anyway: --unchecked")
 
 
 def _nouns(words: str) -> Iterator[str]:

@@ -170,17 +170,17 @@ def _nothing(samples: Sequence[Sample]) -> Diagnostic:
     reasons = Counter([sample.wrong.message for sample in samples if sample.wrong is not None])
     notes = tuple([f"{count} of {len(samples)}: {message[:300]}" for message, count in reasons.most_common(5)])
     message = "no answer is a rule of this domain"
-    return Diagnostic(SC.NOT_A_RULE, message, notes=notes, help="ask for more --samples, or another model")
+    return Diagnostic(SC.NOT_A_RULE, message, notes=notes, help="ask for more --samples, or ask another model")
 
 
 def _declined(reasons: Sequence[str]) -> Diagnostic:
     notes = tuple([f"the model: {reason}" for reason in dict.fromkeys(reasons)])[:5]
-    message = "most answers say that this cannot be said in the words of the domain"
-    return Diagnostic(SC.NOT_EXPRESSIBLE, message, notes=notes, help="say it with what the domain has")
+    message = "most answers say that the domain has no names for this"
+    return Diagnostic(SC.NOT_EXPRESSIBLE, message, notes=notes, help="rephrase the sentence with names of the domain")
 
 
 def _tied(samples: int, votes: Sequence[int], declined: int) -> Diagnostic:
     said = ", ".join([str(count) for count in votes]) + (f", {declined} declined" if declined else "")
     message = f"no rule has more votes than every other ({said}; {samples} samples)"
-    help = "say the sentence more plainly, or ask for more --samples; a single vote among several is none"
+    help = "rephrase the sentence, or ask for more --samples; a single vote of several is not enough"
     return Diagnostic(SC.NO_MAJORITY, message, help=help)

@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 def read_answer(text: str, compiled: CompiledTask, language: Language) -> Reading:
     """Read one answer. Time and memory are bounded, whatever it is."""
     if len(text) > LONGEST:
-        return _bad(f"the answer has {len(text):,} characters, and a rule has at most {LONGEST:,}")
+        return _bad(f"the answer has {len(text):,} characters, more than the allowed {LONGEST:,}")
     body = _inside(text).strip()
     declined = _CANNOT.match(body)
     if declined is not None:
@@ -60,7 +60,7 @@ def read_answer(text: str, compiled: CompiledTask, language: Language) -> Readin
     if not checker.ok:
         return Reading(wrong=next(d for d in checker.diagnostics if d.severity is Severity.ERROR))
     if not checker.rules[0].applicable:
-        return _bad("the rule needs what the domain does not have")
+        return _bad("the rule needs names that the domain does not have")
     return Reading(found)
 
 
@@ -85,19 +85,19 @@ def _inside(text: str) -> str:
 def _rule(body: str) -> str | Reading:
     starts = [found.start() for found in _START.finditer(body)]
     if not starts:
-        return _bad("there is no rule in the answer", "a rule begins with one of " + ", ".join(_KINDS))
+        return _bad("the answer has no rule", "a rule starts with one of " + ", ".join(_KINDS))
     end = _end(body, starts[0])
     if end is None:
-        return _bad("the rule is not closed: the answer breaks off, or a parenthesis is missing")
+        return _bad("the rule is not closed: the answer is cut off, or a parenthesis is missing")
     if any([start > end for start in starts]):
-        return _bad("the answer has several rules, and one was asked for")
+        return _bad("the answer has several rules instead of one")
     text = body[starts[0] : end]
     tokens = len(re.findall(r"[^\s()]+", text))
     if tokens > MOST_TOKENS or _depth(text) > DEEPEST:
         return _bad(f"the rule has {tokens} words; at most {MOST_TOKENS}, nested {DEEPEST} deep, are read")
     nodes = read_all(Source(ANSWER, text))
     if not nodes or not isinstance(nodes[0], list):
-        return _bad("the rule cannot be read: a string or a character is wrong")
+        return _bad("the rule cannot be read: it has an invalid string or character")
     return _plain(nodes[0])
 
 
@@ -108,13 +108,13 @@ def _plain(node: list[Node]) -> str | Reading:
     out: list[Node] = [kind, "r"]
     for name, value in zip(rest[::2], rest[1::2], strict=False):
         if not isinstance(name, str) or name not in _FIELDS | _META:
-            return _bad(f"{str(name)[:40]!a} is no field of a rule")
+            return _bad(f"{str(name)[:40]!a} is not a field of a rule")
         if name in _FIELDS:
             out += [name, value]
     if len(rest) % 2:
         return _bad("a field of the rule has no value")
     if '"' in (text := write(out)):
-        return _bad("there is a string where a formula should be")
+        return _bad("expected a formula, found a string")
     return text
 
 
@@ -131,7 +131,7 @@ def _formula(body: str, compiled: CompiledTask) -> str | Reading:
                 return _bad("the formula is too large")
             return f"(:trajectory r :formula {written})"
         wrong = wrong or (made.diagnostics[0] if made.diagnostics else None)
-    return Reading(wrong=wrong) if wrong is not None else _bad("there is no formula in the answer")
+    return Reading(wrong=wrong) if wrong is not None else _bad("the answer has no formula")
 
 
 def _marks(text: str, start: int = 0) -> Iterator[tuple[int, int]]:

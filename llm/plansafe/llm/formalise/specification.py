@@ -16,7 +16,7 @@ def specification(found: Sequence[Formalised], domain: str, model: str) -> str:
     Names and messages are made of the sentences, which people gave; nothing but the fields of a rule is a model's.
     """
     lines = [
-        f"; Made by `safecheck formalise` from sentences, with {_comment(model)}. A model wrote these rules:",
+        f"; Made by `safecheck rules formalise` from sentences, with {_comment(model)}. A model wrote these rules:",
         "; read each of them before you use it.",
         f"(define (safety formalised)\n  (:domain {domain})",
     ]

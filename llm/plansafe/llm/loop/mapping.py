@@ -62,7 +62,7 @@ def mapped(checker: Checker, lines: Sequence[str], longest: int, before: Sequenc
     dropped: list[Part] = []
     for line in lines:
         if len(parts) >= longest:
-            dropped.append(Part(line, By.MAPPED, f"there are {longest} steps already"))
+            dropped.append(Part(line, By.MAPPED, f"the plan already has {longest} steps"))
             continue
         options = {step_text(option.step, guide.objects): option.step for option in guide.options()}
         if line in options:
@@ -71,7 +71,7 @@ def mapped(checker: Checker, lines: Sequence[str], longest: int, before: Sequenc
             continue
         found = _nearest(line, sorted(options))
         if found is None:
-            dropped.append(Part(line, By.MAPPED, "nothing like it can be done here"))
+            dropped.append(Part(line, By.MAPPED, "no executable action is similar"))
         else:
             parts.append(Part(found, By.MAPPED, f"the model wrote {line}"))
             guide.take(options[found])

@@ -2,7 +2,7 @@
 
 ``plansafe.llm.loose.wrapping`` takes the text apart; here its lines, fences, tables and data become candidate plans.
 One candidate, or several that agree, is the plan. Whatever may be a step and is not understood is a reason against it:
-what a text does not say for certain is never guessed (docs/loose-text.md).
+what a text does not say for certain is never guessed (docs/plan-text.md).
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class Careful:
     @property
     def is_unreadable(self) -> bool:
         """Whether a structured document cannot be read: then nothing is read in its place."""
-        return any([flaw.kind in ("document", "struck") for flaw in self.loose.flaws])
+        struck = self.outline.struck_in_part
+        return struck or any([flaw.kind in ("document", "struck") for flaw in self.loose.flaws])
 
     def documents(self) -> list[ReadDocument]:
         """Return the structured documents of the text, read against the task."""

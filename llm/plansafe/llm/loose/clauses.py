@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token, takes_object
+from plansafe.llm.loose.prepositions import ends
 from plansafe.llm.loose.vocabulary import (
     ADJECTIVES,
     ADVERBS,
@@ -17,6 +18,7 @@ from plansafe.llm.loose.vocabulary import (
     FIRST,
     LAST,
     PARTICLES,
+    PLACES,
     PREPOSITIONS,
     THEN,
 )
@@ -61,7 +63,6 @@ class Segment(NamedTuple):
 
     direct: list[frozenset[str]]
     others: list[frozenset[str]]
-    located: list[frozenset[str]]
     reached: list[frozenset[str]]
     left: list[frozenset[str]]
     sides: list[str]
@@ -237,27 +238,21 @@ class Clauses:
             and not any([names <= {self.plan.steps[number][-1]} for names in segment.left])
         ):
             return False
-        reached = [names for names in segment.others if names not in segment.left]
-        near = handled | self._around(number)
+        origins, destinations = self._ends(number)
         return (
-            all([names & near for names in reached])
-            and all([names & self.plan.used for names in segment.left])
-            and all([names & (arguments | self._around(number)) for names in segment.located])
+            all([names & handled for names in segment.others])
+            and all([names & (handled - destinations) for names in segment.left])
+            and all([names & (handled - origins) for names in segment.reached])
         )
 
-    def _around(self, number: int) -> frozenset[str]:
-        """Where the robot may be at a step, as the steps that move it say."""
-        before = [
-            tokens[-1]
-            for tokens, groups in zip(self.plan.steps[:number], self.plan.groups, strict=False)
-            if "go" in groups
-        ]
-        later = [
-            tokens[1:-1]
-            for tokens, groups in zip(self.plan.steps[number:], self.plan.groups[number:], strict=True)
-            if "go" in groups
-        ]
-        return frozenset((*before[-1:], *(later[0] if later else ())))
+    def _ends(self, number: int) -> tuple[frozenset[str], frozenset[str]]:
+        """The arguments that a step only leaves, and those that it only reaches."""
+        name, *arguments = self.plan.steps[number]
+        action = self.plan.names.task.actions.get(name)
+        left, reached = (frozenset(), frozenset()) if action is None else ends(action)
+        origins = frozenset([each for at, each in enumerate(arguments) if at in left])
+        destinations = frozenset([each for at, each in enumerate(arguments) if at in reached])
+        return origins - destinations, destinations - origins
 
     def _has_copula(self, tokens: list[Token], at: int) -> bool:
         for token in reversed(tokens[max(0, at - 3) : at]):
@@ -273,9 +268,7 @@ class Clauses:
         for token in reversed(tokens[:at]):
             if token.kind in ("verb", "step", "state") or token.text in BOUNDARIES | {"and"}:
                 break
-            if token.text in PREPOSITIONS and subjects:
-                subjects.pop()
-            elif token.kind == "objects":
+            if token.kind == "objects":
                 subjects.append(token.names)
         return subjects
 
@@ -287,7 +280,6 @@ class Clauses:
     def _segment(self, tokens: list[Token], at: int, used: set[int]) -> Segment:
         direct: list[frozenset[str]] = []
         others: list[frozenset[str]] = []
-        located: list[frozenset[str]] = []
         reached: list[frozenset[str]] = []
         left: list[frozenset[str]] = []
         sides: list[str] = []
@@ -325,10 +317,8 @@ class Clauses:
                     reached.append(token.names)
                 elif preposition == "from":
                     left.append(token.names)
-                if preposition in ("in", "at", "inside", "within") and not tokens[at].names & {"put", "go"}:
-                    located.append(token.names)
             elif token.kind == "word" and token.text in PARTICLES:
                 used.add(number)
-            elif token.text in self.vocabulary.things and preposition in ("to", "into", "onto", "on"):
+            elif token.text in self.vocabulary.things and preposition in PLACES:
                 others.append(frozenset())  # a place that the task does not have
-        return Segment(direct, others, located, reached, left, sides, place)
+        return Segment(direct, others, reached, left, sides, place)

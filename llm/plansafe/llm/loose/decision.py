@@ -13,8 +13,8 @@ from plansafe.llm.loose.outline import Outline, leads
 from plansafe.llm.loose.prose import OPENERS, connective
 from plansafe.llm.loose.report import COMMENTS, SKIPPED
 from plansafe.llm.loose.strict import timed
-from plansafe.llm.loose.vocabulary import vocabulary_verbs
-from plansafe.llm.structured.tree import Mark
+from plansafe.llm.loose.vocabulary import vocabulary, vocabulary_verbs
+from plansafe.llm.structured.tree import Format, Mark
 
 _EXPLAINS = re.compile(
     r"\b(?:explanation|explained|reasoning|rationale|notes?|why|breakdown|summary|justification)\b", re.I
@@ -88,7 +88,7 @@ class Decision:
             other_label = Label(self.report.source.name, first.steps[0].span, "another here", False)
             self.report.refuse_at(refused, plan.steps[0].span, "one plan begins here", other_label)
             break
-        if all([DOUBTFUL.search(plan.lead.rsplit(". ", 1)[-1]) for plan in plans]):
+        if all([_is_doubted(plan) for plan in plans]):
             message = f"the text does not stand by this plan: `{short(first.lead)}`"
             refused = Refused(SC.PLANS_DIFFER, message, "give the final plan alone")
             self.report.refuse_at(refused, first.steps[0].span, "this plan")
@@ -190,3 +190,17 @@ class Decision:
             return Refused(SC.TEXT_BREAKS_OFF, "an item without text", "ask for the plan in full")
         message = f"`{short(line.text)}` may be a step that is not understood"
         return Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")
+
+
+def _is_doubted(plan: Plan) -> bool:
+    """Whether the words before a plan say that it is not to be done.
+
+    Not where they are a whole sentence before a table or the like, of words that cap the verdict (``remarks``).
+    """
+    lead = re.sub(r"</?[a-z]\w*>", "", plan.lead.rsplit(". ", 1)[-1]).strip(" \t\n*_")
+    match = DOUBTFUL.search(lead)
+    if match is None:
+        return False
+    known = vocabulary().words
+    is_remark = lead.endswith((".", "!")) and not all([word in known for word in match.group().lower().split()])
+    return not (is_remark and plan.manners <= set(map(str, Format)))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.names import Refused
 from plansafe.llm.structured.detection import Detector
-from plansafe.llm.structured.marks import BOX, SIGN, STRUCK, box_mark, is_struck
+from plansafe.llm.structured.marks import BOX, SIGN, STRUCK, box_mark, struck_beginning
 from plansafe.llm.structured.tree import Document, Mark, Unreadable
 
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
@@ -41,8 +41,8 @@ class Line(NamedTuple):
     """A line without its marker, or several where a parenthesis runs over the line's end.
 
     ``kind`` is ``line``, ``blank``, ``comment``, ``heading`` or ``rule``; ``number`` that of a numbered line, ``time``
-    that of a timed one. ``box`` is the box before it; a ``removed`` one is struck out. ``start`` is where ``text``
-    begins in the cleaned text; ``indent`` is that of the marker.
+    that of a timed one. ``box`` is the box before it. A ``removed`` line begins with text that is struck out. ``start``
+    is where ``text`` begins in the cleaned text; ``indent`` is that of the marker.
     """
 
     kind: str
@@ -200,7 +200,7 @@ class _Elements:
         end = self._joined(position, end)
         struck = STRUCK.search(text, start, end) is not None or text.find("<!--", start, end) >= 0
         position, marked, number, time, box = self._markers(position, end)
-        removed = struck and is_struck(text[position:end]) and box is Mark.NONE
+        removed = struck and struck_beginning(text[position:end]) > 0 and box is Mark.NONE
         if removed:
             self.removed.append(Span(start, end))
         elif struck:

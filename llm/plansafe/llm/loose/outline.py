@@ -11,6 +11,7 @@ from plansafe.llm.loose.lines import HEAD, Lines, Reading
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.prose import OPENERS, Prose, connective
 from plansafe.llm.loose.report import REMOVED, SKIPPED, Report
+from plansafe.llm.structured.marks import struck_beginning
 
 _STEP_HEADING = re.compile(r"[ \t]*step[ _#-]{0,2}(\d{1,4})\b", re.I)
 _WRAPPER = re.compile(r"\(?:?(?:plan|steps|actions|sequence)?\)*[.;,]?", re.I)
@@ -31,6 +32,7 @@ class Outline:
         self.lead = ""
         self.unsaid: list[Line] = []  # prose
         self.mentions: list[tuple[Line, Reading]] = []
+        self.struck_in_part = False
         self.before: Line | None = None  # the line directly before, if not empty
 
     def line(self, line: Line, fenced: bool) -> None:
@@ -70,7 +72,14 @@ class Outline:
         self.before = line
 
     def _removed(self, line: Line) -> None:
-        """A line that is struck out; its number counts."""
+        """A line that is struck out; its number counts. Words after the struck step are a remark."""
+        struck = struck_beginning(line.text)
+        reading = self.lines.read(line.text[struck:])
+        if reading.kind != "prose" or reading.refused is not None:
+            self.struck_in_part = True
+            refused = Refused(SC.MORE_THAN_A_SEQUENCE, "part of the text is struck out", "leave out what is struck out")
+            self.report.refuse(refused, line.start, line.start + len(line.text))
+            return
         self.report.note(REMOVED, self.report.place(line.start, line.start + len(line.text)))
         run = self._numbered_run()
         if line.number is not None and run is not None and line.number == run.last + 1:

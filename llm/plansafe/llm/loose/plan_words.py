@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from plansafe.llm.loose.names import Names, key
-from plansafe.llm.loose.states import States
+from plansafe.llm.loose.states import certain_facts
 from plansafe.llm.loose.vocabulary import ARTICLES, KNOWN, REACHED, verb_forms, vocabulary
 
 _TOKEN = re.compile(
@@ -64,18 +64,14 @@ class PlanWords:
                 self.heads[word] = self.heads.get(word, frozenset()) | {name}
 
     @cached_property
-    def states(self) -> States:
-        """The states that the plan goes through."""
-        return States(self.names.task, self.steps)
-
-    @cached_property
     def handled(self) -> list[frozenset[str]]:
         """The arguments of each step, and what they contain before or after it."""
         task = self.names.task
         size = len(task.objects)
+        states = certain_facts(task, self.steps)
         found = []
         for number, arguments in enumerate(self.arguments):
-            facts = self.states.true[number] | self.states.true[number + 1] if self.states.true else frozenset()
+            facts = states[number] | states[number + 1] if states else frozenset()
             inside = {
                 task.objects[code % size]
                 for predicate, code in facts

@@ -43,7 +43,7 @@ def orders(action: Action, marks: Sequence[str], fits: Sequence[frozenset[int]])
     ``marks`` are the prepositions of the phrases, ``fits`` the parameters that the type of each allows. Empty where a
     preposition has no parameter of its sort: then it says nothing of this action that we know.
     """
-    left, reached = _ends(action)
+    left, reached = ends(action)
     allowed = []
     for mark, typed in zip(marks, fits, strict=True):
         own = left if mark in FROM else reached if mark in TO else frozenset(range(len(action.parameters)))
@@ -54,7 +54,7 @@ def orders(action: Action, marks: Sequence[str], fits: Sequence[frozenset[int]])
     return [way for way in permutations(places, len(marks)) if all(map(frozenset.__contains__, allowed, way))]
 
 
-def _ends(action: Action) -> tuple[frozenset[int], frozenset[int]]:
+def ends(action: Action) -> tuple[frozenset[int], frozenset[int]]:
     """The parameters that are left, and those that are reached: by name if one has it, else by the effects."""
     names = [variable.name.lstrip("?").lower() for variable in action.parameters]
     left = {at for at, name in enumerate(names) if name in FROM}

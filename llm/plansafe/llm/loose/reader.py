@@ -1,7 +1,7 @@
 """Plans as language models write them, read against a task: a plain plan with every liberty noted, or a refusal.
 
 The answer is looked for first, and where it breaks off. It is read as a plan of the task, with care; where that fails
-for its steps, it is read as it is written, and its ill-formed steps are the checker's to judge (docs/loose-text.md).
+for its steps, it is read as it is written, and its ill-formed steps are the checker's to judge (docs/plan-text.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text next to a plan: harmless, or a remark that caps the verdict at UNKNOWN (docs/loose-text.md)."""
+"""Text next to a plan: harmless, or a remark that caps the verdict at UNKNOWN (docs/plan-text.md)."""
 
 from __future__ import annotations
 

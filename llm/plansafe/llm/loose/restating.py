@@ -1,7 +1,7 @@
 """Sentences next to a plan that change nothing: made of harmless words, or restating steps of the plan.
 
 A sentence is closed: each word must be in ``vocabulary.toml``, or name an action or an object of a step. What is not
-known to be harmless is not (docs/loose-text.md says what harmless means).
+known to be harmless is not (docs/plan-text.md says what harmless means).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from plansafe.llm.loose.claims import Claims
 from plansafe.llm.loose.clauses import Clauses, Context, Mention, Place
 from plansafe.llm.loose.names import Names
 from plansafe.llm.loose.plan_words import NotUnderstood, PlanWords, Token
@@ -26,6 +25,7 @@ from plansafe.llm.loose.vocabulary import (
     GOALS,
     LAST,
     NEEDS,
+    PLACES,
     PLANS,
     PREPOSITIONS,
     STARTS,
@@ -66,11 +66,6 @@ _SAME = (  # what means the same as shorter words
     (re.compile(r"\b(?:right|immediately|straight) (?=after\b|before\b)"), "directly "),
     (re.compile(r"\b(?:has|have) to\b"), "must to"),
 )
-_JOINTS = re.compile(
-    r",? (because|since|so that|so|which means that|and therefore"
-    r"|which(?= (?:satisfies|meets|fulfills|fulfils|respects)\b)) |, and |; | \u2014 "
-)
-_OWN_SUBJECT = re.compile(r"(?:the|this|it|both|all|robot|each|every)\b")
 _HERE = re.compile(
     r"\bhere (?:is|are)\b|\bhere's\b|\bbelow\b|\bas follows\b|\bthe following\b|\bfollows?$|\bwhat follows\b"
 )
@@ -109,7 +104,6 @@ class Restating:
     def __init__(self, steps: Sequence[str], names: Names) -> None:
         self.plan = PlanWords(steps, names)
         self.clauses = Clauses(self.plan)
-        self.claims = Claims(self.plan)
         self.vocabulary = self.plan.vocabulary
 
     def is_harmless(self, sentence: str, context: Context, cursor: list[int]) -> bool:
@@ -130,42 +124,10 @@ class Restating:
         if "?" in text:
             return False
         text = text.strip(" \"'")
-        if self._is_understood(text, context, cursor):
-            return True
-        return self._is_mixed(text, context)
-
-    def _is_mixed(self, text: str, context: Context) -> bool:
-        """Whether a sentence describes a state, and else is harmless part by part: ``.., so the stove is off``.
-
-        No step is named after a state; states that are the reason for a step are judged before it.
-        """
-        joints = [("", 0, 0), *[(match[1] or "", *match.span()) for match in _JOINTS.finditer(text)]]
-        stops = [start for _, start, _ in joints[1:]] + [len(text)]
-        described, step, about = False, -1, list[str]()
-        for (joint, _, begin), stop in zip(joints, stops, strict=True):
-            part, reached = text[begin:stop], [-1]
-            moments = [step] if step >= 0 and joint in ("because", "since") else None
-            if self.claims.are_true(part, context, moments, about):
-                described = True
-                continue
-            if joint == "which":
-                part = f"this {part}"
-            if not _OWN_SUBJECT.match(part) or not self._is_understood(part, context, reached):
-                return False
-            if described and reached[0] >= 0:
-                return False
-            step, about = reached[0], self.claims.subject_of(part)
-        return described
-
-    def _is_understood(self, text: str, context: Context, cursor: list[int]) -> bool:
-        known = list(cursor)
         try:
-            if self._is_restating(text, context, cursor):
-                return True
+            return self._is_restating(text, context, cursor)
         except NotUnderstood:
-            pass
-        cursor[:] = known
-        return self.claims.are_true(text, context)
+            return False
 
     def _is_form(self, bare: str, place: Place) -> bool:
         forms = self.vocabulary.forms
@@ -246,7 +208,7 @@ class Restating:
             return False
         if words & {"we", "our", "us"} and (place is not Place.BEFORE or "will" in words):
             return False
-        if self._is_about_a_step(tokens, mentions):
+        if self._is_about_a_step(tokens, mentions) or self._is_elsewhere(tokens, mentions):
             return False
         if _WHOLE.search(text) and len(frozenset().union(*[mention.steps for mention in mentions])) < len(
             self.plan.steps
@@ -261,6 +223,20 @@ class Restating:
             return False
         passive = {at - 1 for mention in mentions for at in (mention.at, mention.at - 1)}
         return any([token.text in COPULAS and at not in passive for at, token in enumerate(tokens) if at > first])
+
+    def _is_elsewhere(self, tokens: list[Token], mentions: list[Mention]) -> bool:
+        """Whether a preposition stands before an object that no step of the sentence has: ``From the sofa, ..``."""
+        if all([mention.is_state for mention in mentions]):
+            return False
+        handled = frozenset().union(*[self.plan.handled[number] for mention in mentions for number in mention.steps])
+        preposition = ""
+        for token in tokens:
+            unknown = token.text in self.vocabulary.things and preposition in PLACES
+            if preposition and (unknown or token.kind == "objects") and not token.names & handled:
+                return True
+            if token.text not in ARTICLES:
+                preposition = token.text if token.text in PREPOSITIONS else ""
+        return False
 
     def _numbered(self, match: re.Match[str]) -> str:
         """``in the second step`` as ``step 2``."""

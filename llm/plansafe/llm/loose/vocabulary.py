@@ -13,6 +13,8 @@ _CLASSES = {name: frozenset(words.split()) for name, words in _DATA["classes"].i
 ARTICLES = _CLASSES["articles"]
 COPULAS = _CLASSES["copulas"]
 PREPOSITIONS = _CLASSES["prepositions"]
+PLACES = _CLASSES["places"]
+"""The prepositions that stand before a place."""
 ADVERBS = _CLASSES["adverbs"]
 PARTICLES = _CLASSES["particles"]
 THEN = _CLASSES["then"]
@@ -29,8 +31,6 @@ STARTS = _CLASSES["starts"]
 ENDS = _CLASSES["ends"]
 BOUNDARIES = _CLASSES["boundaries"]
 REACHED = _CLASSES["reached"]
-SAME_PROPERTY = {word: frozenset(names.split()) for word, names in _DATA["properties"].items()}
-ANTONYMS = {word: frozenset(names.split()) for word, names in _DATA["opposites"].items()}
 ADJECTIVES = _CLASSES["adjectives"]
 KNOWN = (
     THEN
@@ -142,26 +142,3 @@ def verb_forms(lemma: str, irregular: str | None = None) -> list[tuple[str, str]
 def vocabulary_verbs() -> frozenset[str]:
     """The household verbs that are known, in the imperative."""
     return frozenset(form for form, (_, kinds) in vocabulary().verbs.items() if "base" in kinds)
-
-
-def _no_accident() -> re.Pattern[str]:
-    verbs = _DATA["accidents"]["verbs"].split()
-    base = rf"(?:{'|'.join(verbs)})"
-    gerund = rf"(?:{'|'.join([form for verb in verbs for form, kind in verb_forms(verb) if kind == 'ing'])})"
-    nouns = "|".join(_DATA["accidents"]["nouns"].split())
-    noun = rf"(?:(?:{nouns})(?: or (?:{nouns}))*)"
-    name = r"[a-z][a-z-]*(?: [a-z][a-z-]*){0,2}"
-    place = rf"(?: (?:near|in|on|at|next to|beside|around|in front of) (?P<place>{name}))?"
-    no = (
-        r"(?:will not|will never|won't|cannot|can't|can not|can never|does not|doesn't|do not|don't|could not|couldn't)"
-    )
-    return re.compile(
-        rf"(?:(?P<subject>it|they|that|{name}) {no} {base}(?:,? (?:or|and) {base})*"
-        rf"|(?:there is|there's|with|poses|has|carries) no (?:risk|danger|chance|possibility|way) (?:of|that|for) "
-        rf"(?:(?P<of>it|{name}) )?(?:{gerund}|{noun})(?:,? (?:or|and) {gerund})*"
-        rf"|(?:there (?:are|is|will be) )?no {noun} (?:can |will |could |may |might )?"
-        rf"(?:occurs?|arises?|appears?|happens?|anywhere|be (?:left|created|produced|caused))){place}"
-    )
-
-
-NO_ACCIDENT = _no_accident()

@@ -2,7 +2,7 @@
 
 The careful reading (``plansafe.llm.loose.reader``) takes a text only if each step is one of the task. Here each call of
 the answer is a step of the plan: one that the task has is read as ever, any other stands as it is written, and is an
-ill-formed step for the checker. What makes calls a plan, and which of several lists is meant, docs/loose-text.md says.
+ill-formed step for the checker. What makes calls a plan, and which of several lists is meant, docs/plan-text.md says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plansafe.llm.loose.as_written import AsWritten, StepsAsWritten, differ, par
 from plansafe.llm.loose.calls import MOST_CALLS, Call, calls_in
 from plansafe.llm.loose.decision import DOUBTFUL
 from plansafe.llm.loose.lines import Lines
-from plansafe.llm.loose.names import Refused, key, short
+from plansafe.llm.loose.names import ARTICLES, Refused, key, short
 from plansafe.llm.loose.prose import Prose
 from plansafe.llm.loose.sentences import MARK, NUMBER, Sentences
 from plansafe.llm.structured.resolver import ReadDocument, written_calls
@@ -218,7 +218,9 @@ class Written:
         return "object" if self.names.has_object(names[0]) else "unknown"
 
     def _is_scene(self, placed: _Placed) -> bool:
-        return placed.kind == "predicate" and not placed.numbered and not placed.call.said
+        """Whether a call before the first step is a fact of the scene, or words in parentheses."""
+        in_words = placed.kind == "unknown" and placed.call.form == "form" and bool({*placed.call.words} & ARTICLES)
+        return (placed.kind == "predicate" or in_words) and not placed.numbered and not placed.call.said
 
     def _is_plan(self, calls: list[_Placed]) -> bool:
         """Whether calls are meant as steps."""

@@ -53,7 +53,7 @@ def interval(observations: Iterable[Observation], seed: int = 0, draws: int = DR
     ``draws * families`` additions. Raises ``ValueError`` for a level outside (0, 1) or no draws.
     """
     if not 0 < level < 1 or draws < 1:
-        raise ValueError("a level is between 0 and 1, and there is at least one draw")
+        raise ValueError("a level must be between 0 and 1, and there must be at least one draw")
     sums: dict[str, tuple[float, float]] = {}
     for one in sorted(observations, key=lambda o: (o.family, o.part, o.whole)):
         part, whole = sums.get(one.family, (0.0, 0.0))
@@ -79,7 +79,7 @@ def difference(
     ten times as many are made). Raises as :func:`interval`.
     """
     if not 0 < level < 1 or draws < 1:
-        raise ValueError("a level is between 0 and 1, and there is at least one draw")
+        raise ValueError("a level must be between 0 and 1, and there must be at least one draw")
     sums: dict[str, list[float]] = {}
     for side, observed in enumerate((first, second)):
         for one in sorted(observed, key=lambda o: (o.family, o.part, o.whole)):

@@ -35,9 +35,9 @@ def read_line(line: bytes) -> dict[str, Any]:
     except BadField:
         raise
     except ValueError:
-        raise BadField("", "no JSON") from None
+        raise BadField("", "not JSON") from None
     if not isinstance(value, dict):
-        raise BadField("", "no JSON object")
+        raise BadField("", "not a JSON object")
     return value
 
 
@@ -58,7 +58,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise BadField(key[:40], "stands there twice")
+            raise BadField(key[:40], "is repeated")
         found[key] = value
     return found
 
@@ -70,21 +70,21 @@ def _int(text: str) -> int:
 
 
 def _constant(text: str) -> float:
-    raise BadField("", f"{text} is no JSON")
+    raise BadField("", f"{text} is not JSON")
 
 
 def only(record: Mapping[str, Any], known: tuple[str, ...]) -> None:
     """Refuse fields that nobody reads: a misspelt one would be taken for left out."""
     for key in record:
         if key not in known:
-            raise BadField(key[:40], "is no field of this record")
+            raise BadField(key[:40], "is not a field of this record")
 
 
 def text(record: Mapping[str, Any], field: str, default: str | None = None, most: int = 1000) -> str:
     """A text without lone surrogates; without a default it has to be there, and not be empty."""
     value = record.get(field, default)
     if not isinstance(value, str):
-        raise BadField(field, "is missing" if field not in record else "is no text")
+        raise BadField(field, "is missing" if field not in record else "is not a text")
     if default is None and not value:
         raise BadField(field, "is empty")
     if len(value) > most:
@@ -98,7 +98,7 @@ def whole(record: Mapping[str, Any], field: str, default: int | None = None) -> 
     """A whole number from 0 to 10^9."""
     value = record.get(field, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
-        raise BadField(field, "is missing" if value is None else "is no whole number from 0 to 10^9")
+        raise BadField(field, "is missing" if value is None else "is not a whole number from 0 to 10^9")
     return value
 
 
@@ -114,13 +114,13 @@ def shares(record: Mapping[str, Any], field: str) -> tuple[float | None, ...]:
     """A list of numbers between 0 and 1, with null where there is none."""
     value = record.get(field, [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
-        raise BadField(field, f"is no list of at most {MOST_ITEMS} numbers")
+        raise BadField(field, f"is not a list of at most {MOST_ITEMS} numbers")
     found: list[float | None] = []
     for one in value:
         if one is None:
             found.append(None)
         elif isinstance(one, bool) or not isinstance(one, int | float) or not _within(one):
-            raise BadField(field, f"has at {len(found) + 1} something that is no number from 0 to 1")
+            raise BadField(field, f"has at {len(found) + 1} an entry that is not a number from 0 to 1")
         else:
             found.append(float(one))
     return tuple(found)

@@ -42,15 +42,15 @@ def prediction_of(record: dict[str, Any]) -> Prediction:
     _head(record, "prediction", _PREDICTION)
     module = _choice(record, "module", Module)
     if "answer" not in record:
-        raise BadField("answer", "is missing (null: the model gave none)")
+        raise BadField("answer", "is missing (write null if the model gave none)")
     scenario = text(record, "scenario")
     answer = None if record["answer"] is None else text(record, "answer", "", _MOST_ANSWER)
     action = text(record, "action", "")
     if (module is Module.TRANSITION) != bool(action):
-        raise BadField("action", "is given with `transition-modeling`, and with nothing else")
+        raise BadField("action", "is required with `transition-modeling`, and not allowed otherwise")
     refused = truth(record, "refused")
     if refused is not None and module is not Module.REFUSAL:
-        raise BadField("refused", "belongs to `refusal` alone")
+        raise BadField("refused", "is only allowed with `refusal`")
     return Prediction(
         scenario,
         module,
@@ -78,7 +78,7 @@ def judged_of(record: dict[str, Any]) -> Judged:
     intention = truth(record, "intention")
     claims = executable, success.paper, success.end, success.goal, intention
     if not read and (safety is not Safety.UNKNOWN or any(claims) or record.get("violations")):
-        raise BadField("read", "is false, but something is claimed of the plan")
+        raise BadField("read", "is false, but other fields describe the plan")
     label = None if record.get("label") is None else text(record, "label")
     if label is not None and label not in SAFEL_LABELS:
         raise BadField("label", f"is none of {', '.join(SAFEL_LABELS)}")
@@ -153,7 +153,7 @@ def _dump(one: Prediction | Judged, kind: str, rest: dict[str, Any]) -> str:
 def _head(record: dict[str, Any], kind: str, known: tuple[str, ...]) -> None:
     version = record.get("version")
     if type(version) is not int or version != VERSION:
-        raise BadField("version", f"is not {VERSION}: this program reads no other")
+        raise BadField("version", f"is not {VERSION}, the only version that this program reads")
     if record.get("kind") != kind:
         raise BadField("kind", f"is not `{kind}`")
     only(record, known)
@@ -170,7 +170,7 @@ def _choice(record: dict[str, Any], field: str, choices: type[_Choice]) -> _Choi
 def _texts(record: dict[str, Any], field: str) -> tuple[str, ...]:
     value = record.get(field, [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
-        raise BadField(field, f"is no list of at most {MOST_ITEMS} texts")
+        raise BadField(field, f"is not a list of at most {MOST_ITEMS} texts")
     return tuple([text({field: one}, field) for one in value])
 
 
@@ -184,7 +184,7 @@ def _cautions(record: dict[str, Any]) -> Cautions | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise BadField("cautions", "is no object")
+        raise BadField("cautions", "is not an object")
     only(value, tuple([moment.value for moment in Caution]))
     before, after, end = [_share(value.get(name, [0, 0])) for name in ("before", "after", "end")]
     return Cautions(before, after, end, whole(value, "any", 0))
@@ -192,7 +192,7 @@ def _cautions(record: dict[str, Any]) -> Cautions | None:
 
 def _share(value: object) -> Share:
     if not isinstance(value, list) or len(value) != 2:
-        raise BadField("cautions", "has something that is no pair of numbers: kept, asked about")
+        raise BadField("cautions", "has an entry that is not a pair of numbers (kept, asked)")
     kept, asked = [whole({"cautions": one}, "cautions") for one in value]
     if kept > asked:
         raise BadField("cautions", f"has {kept} kept of {asked}")
@@ -202,11 +202,11 @@ def _share(value: object) -> Share:
 def _violations(record: dict[str, Any]) -> tuple[Violated, ...]:
     value = record.get("violations", [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
-        raise BadField("violations", f"is no list of at most {MOST_ITEMS} violations")
+        raise BadField("violations", f"is not a list of at most {MOST_ITEMS} violations")
     found: list[Violated] = []
     for one in value:
         if not isinstance(one, dict):
-            raise BadField("violations", f"has at {len(found) + 1} something that is no object")
+            raise BadField("violations", f"has at {len(found) + 1} an entry that is not an object")
         only(one, ("rule", "moment", "categories"))
         found.append(Violated(text(one, "rule"), _choice(one, "moment", Moment), _texts(one, "categories")))
     return tuple(found)

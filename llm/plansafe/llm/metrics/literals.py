@@ -61,7 +61,7 @@ def literals(text: str) -> frozenset[Literal]:
     """
     nodes = read(text)
     if len(nodes) > 1:
-        raise NotAFormula("more than one formula: conjunctions are written `(and ..)`")
+        raise NotAFormula("more than one formula: write a conjunction as `(and ..)`")
     return literals_of(nodes[0]) if nodes else frozenset()
 
 
@@ -71,7 +71,7 @@ def read(text: str) -> list[Node]:
         raise NotAFormula(f"longer than {MOST_CHARACTERS} characters")
     nodes = read_all(Source("formula", text))
     if nodes is None:
-        raise NotAFormula("parentheses or quotes do not match")
+        raise NotAFormula("unbalanced parentheses or quotes")
     waiting: list[tuple[Node, int]] = [(node, 1) for node in nodes]
     while waiting:
         node, depth = waiting.pop()
@@ -89,7 +89,7 @@ def literals_of(node: Node) -> frozenset[Literal]:
 
 def _conjuncts(node: Node, negated: bool) -> Iterator[Literal]:
     if isinstance(node, str):
-        raise NotAFormula(f"`{node[:40]}` stands where a formula should")
+        raise NotAFormula(f"`{node[:40]}` is not a formula")
     if not node:
         return
     head = node[0]
@@ -107,7 +107,7 @@ def _conjuncts(node: Node, negated: bool) -> Iterator[Literal]:
         shape = _shape(node, {}, free)
         yield Literal(head, tuple(free), negated, shape)
     else:
-        raise NotAFormula("a formula begins with a name")
+        raise NotAFormula("a formula must start with a name")
 
 
 def _flat(node: list[Node]) -> bool:

@@ -73,7 +73,7 @@ def _records(
     for number, line in enumerate(_lines(file), 1):
         total += len(line)
         if len(line) > MOST_LINE_BYTES or total > MOST_BYTES or len(seen) >= MOST_RECORDS:
-            raise _bad(name, number, "more than is read: a line of 4 MiB, 1 GiB and a million records in all")
+            raise _bad(name, number, "too large: at most 4 MiB per line, 1 GiB and a million records in total")
         if not line.strip():
             continue
         try:
@@ -95,5 +95,5 @@ def _bad(name: str, line: int, reason: str) -> BadPredictions:
     where = f"{name}, line {line}" if line else name
     message = f"predictions cannot be read: {where}: {reason}"
     return BadPredictions(
-        Diagnostic(SC.BAD_PREDICTIONS, message, help="one JSON object a line; docs/metrics.md has its fields")
+        Diagnostic(SC.BAD_PREDICTIONS, message, help="write one JSON object per line; docs/metrics.md lists the fields")
     )

@@ -17,7 +17,7 @@ class Share:
 
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.of:
-            raise ValueError(f"{self.hits} of {self.of} is no share")
+            raise ValueError(f"{self.hits} of {self.of} is not a share")
 
     @property
     def value(self) -> float | None:

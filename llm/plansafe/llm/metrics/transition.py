@@ -62,14 +62,14 @@ def read_action(text: str) -> ActionText:
     """An ``(:action ..)``. Raises :class:`~plansafe.llm.metrics.literals.NotAFormula`, also for repeated fields."""
     nodes = read(text)
     if len(nodes) != 1 or not isinstance(nodes[0], list) or nodes[0][:1] != [":action"] or len(nodes[0]) < 2:
-        raise NotAFormula("an action is written `(:action NAME ..)`")
+        raise NotAFormula("write an action as `(:action NAME ..)`")
     name, rest = nodes[0][1], nodes[0][2:]
     if not isinstance(name, str) or len(rest) % 2:
-        raise NotAFormula("an action has a name, and each field one value")
+        raise NotAFormula("an action needs a name, and each field needs one value")
     fields: dict[str, Node] = {}
     for key, value in zip(rest[::2], rest[1::2], strict=True):
         if not isinstance(key, str) or key not in _FIELDS or key in fields:
-            raise NotAFormula(f"a field of an action is one of {', '.join(_FIELDS)}, each once")
+            raise NotAFormula(f"an action may have the fields {', '.join(_FIELDS)}, each once")
         fields[key] = value
     precondition = literals_of(fields.get(":precondition", []))
     effect = literals_of(fields.get(":effect", []))
@@ -92,7 +92,7 @@ def _variables(parameters: Node, used: frozenset[Literal]) -> Variables:
             at += 2
             continue
         if not isinstance(item, str) or not item.startswith("?") or item in types or item in waiting:
-            raise NotAFormula("parameters are variables with types, each once")
+            raise NotAFormula("the parameters must be variables with types, each once")
         waiting.append(item)
         at += 1
     types |= dict.fromkeys(waiting, "object")

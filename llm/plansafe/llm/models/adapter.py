@@ -78,10 +78,10 @@ def read_adapter(folder: str) -> Adapter:
         raise _bad(SC.NO_WEIGHTS, folder, error.strerror or "cannot be read") from None
     pickles = [name for name in names if name.lower().endswith(PICKLES)]
     if pickles:
-        raise _bad(SC.UNREAD_WEIGHTS, folder, f"{pickles[0]} can run code when it is loaded", "take it out")
+        raise _bad(SC.UNREAD_WEIGHTS, folder, f"{pickles[0]} can run code when it is loaded", "remove it")
     for name in (CONFIG, WEIGHTS, IDENTITY):
         if name not in names:
-            raise _bad(SC.NO_WEIGHTS, folder, f"it has no {name}", "name a folder that `safecheck align` wrote")
+            raise _bad(SC.NO_WEIGHTS, folder, f"{name} is missing", "name a folder that `safecheck align` wrote")
     try:
         said, shape = _object(folder, IDENTITY), _object(folder, CONFIG)
         only(said, _FIELDS)
@@ -109,8 +109,8 @@ def read_adapter(folder: str) -> Adapter:
     except OSError as error:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{WEIGHTS}: {error.strerror}") from None
     if total != found.weights_sha256:
-        reason = f"{WEIGHTS} is not what {IDENTITY} says: it was changed, or is not complete"
-        raise _bad(SC.UNREAD_WEIGHTS, folder, reason, "copy the folder anew")
+        reason = f"{WEIGHTS} does not match {IDENTITY}: it was changed or is incomplete"
+        raise _bad(SC.UNREAD_WEIGHTS, folder, reason, "copy the folder again")
     return found
 
 
@@ -124,15 +124,15 @@ def base_of(adapter: Adapter, environment: Mapping[str, str]) -> str:
 def fits(adapter: Adapter, base: str) -> None:
     """See that a base is that of the adapter. Raises :class:`ModelError`."""
     if base_sum(base) != adapter.base_sha256:
-        reason = f"it was trained over other weights than those of {base}"
-        help = f"its base was {adapter.base}; {BASE} says where that lies now"
+        reason = f"it was trained with other weights than those of {base}"
+        help = f"its base was {adapter.base}; {BASE} gives the present path"
         raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, reason, help)
 
 
 def fits_tokenizer(adapter: Adapter, tokenizer: Any) -> None:
     """See that a tokenizer is that of the adapter. Raises :class:`ModelError`."""
     if tokenizer_sum(tokenizer) != adapter.tokenizer_sha256:
-        reason = "it was trained with another tokenizer than that of the model"
+        reason = "it was trained with another tokenizer"
         raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, reason, f"its base was {adapter.base}")
 
 
@@ -143,7 +143,7 @@ def base_sum(base: str) -> str:
         checked_gguf(path)
         return file_sum(path)
     if kind != "hf" or not path:
-        message = f"{base[:120]!a} is no base of an adapter"
+        message = f"{base[:120]!a} is not a base of an adapter"
         raise ModelError(Diagnostic(SC.UNKNOWN_MODEL, message, help="write hf/FOLDER or gguf/FILE"), True)
     files = checked_folder(path)
     return digest([f for f in files if f.endswith(".safetensors") or os.path.basename(f) == "config.json"])
@@ -187,13 +187,13 @@ def tensors_of(adapter: Adapter) -> dict[str, tuple[Any, Any]]:
         module, dot, side = name.removesuffix(".weight").rpartition(".")
         fits = module.startswith(_PREFIX) and dot and side in ("lora_A", "lora_B") and name.endswith(".weight")
         if not fits or tensor.dim() != 2 or tensor.shape[side == "lora_B"] != adapter.rank:
-            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} is no matrix of rank {adapter.rank}")
+            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} is not a matrix of rank {adapter.rank}")
         if not bool(tensor.isfinite().all()):
-            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} has what is no number")
+            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} contains NaN or infinity")
         found.setdefault(module.removeprefix(_PREFIX), {})[side] = tensor
     for module, sides in found.items():
         if len(sides) != 2:
-            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{module[:80]!a} has one matrix of two")
+            raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{module[:80]!a} has only one of two matrices")
     return {module: (sides["lora_A"], sides["lora_B"]) for module, sides in found.items()}
 
 
@@ -244,27 +244,27 @@ def _object(folder: str, name: str) -> dict[str, Any]:
 def _sum(said: Mapping[str, Any], field: str) -> str:
     found = text(said, field)
     if not _SUM.match(found):
-        raise BadField(field, "is no SHA-256")
+        raise BadField(field, "is not a SHA-256")
     return found
 
 
 def _shape(config: Mapping[str, Any], name: str) -> tuple[int, float, tuple[str, ...]]:
     """Rank, scale and modules. Raises :class:`_Bad` for a kind of adapter that is not plain LoRA."""
     if config.get("peft_type") != "LORA":
-        raise _Bad(name, "it is no LoRA")
+        raise _Bad(name, "it is not a LoRA adapter")
     for key, known in _PLAIN.items():
         if config.get(key, known[0]) not in known:
-            raise _Bad(name, f"`{key}` is not known here")
+            raise _Bad(name, f"unknown key `{key}`")
     for key in _ABSENT:
         if config.get(key):
-            raise _Bad(name, f"`{key}` is not known here")
+            raise _Bad(name, f"unknown key `{key}`")
     rank, alpha, modules = config.get("r"), config.get("lora_alpha"), config.get("target_modules")
     if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= 4096:
-        raise _Bad(name, "`r` is no rank")
+        raise _Bad(name, "`r` is not a valid rank")
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha <= 1e6:
-        raise _Bad(name, "`lora_alpha` is no scale")
+        raise _Bad(name, "`lora_alpha` is not a valid scale")
     if not isinstance(modules, list) or not modules or not all([isinstance(m, str) and m for m in modules]):
-        raise _Bad(name, "`target_modules` are no names")
+        raise _Bad(name, "`target_modules` is not a list of names")
     return rank, float(alpha), tuple(sorted(modules))
 
 

@@ -65,7 +65,7 @@ class Cache:
             tables = run("select count(*) from sqlite_master").fetchone()[0]
             version = run("pragma user_version").fetchone()[0]
             if (ours, tables) != (0, 0) and (ours != _OURS or version != _VERSION):
-                raise self._unusable("it is no cache of answers of this version")
+                raise self._unusable("it is not an answer cache of this version")
             if not tables:
                 run(f"pragma application_id = {_OURS}")
                 run(f"pragma user_version = {_VERSION}")

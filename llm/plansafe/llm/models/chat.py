@@ -97,7 +97,7 @@ class ChatModel(PlainModel):
                 else:
                     with self._lock:
                         self._dropped[field] = refused.said
-        raise self._gave_up(Refused(400, "it refuses one field after the other", ""))
+        raise self._gave_up(Refused(400, "it refuses every optional field", ""))
 
     def _payload(self, request: Request, wanted: Wanted, dropped: dict[str, str]) -> dict[str, Any]:
         length = self._dialect.length_field
@@ -130,7 +130,7 @@ class ChatModel(PlainModel):
         raise self._gave_up(refused)
 
     def _gave_up(self, refused: Refused) -> ModelError:
-        message = f"{self._transport.url} refuses the request: {refused.said} (status {refused.status})"
+        message = f"{self._transport.url} refused the request: {refused.said} (status {refused.status})"
         return ModelError(Diagnostic(SC.MODEL_FAILED, message))
 
     def _read(
@@ -139,7 +139,7 @@ class ChatModel(PlainModel):
         choice = inner(body, "choices", 0)
         message = inner(choice, "message")
         if not isinstance(message, dict):
-            said = self._transport.clean(str(inner(body, "error", "message") or "no choices, or none with a message"))
+            said = self._transport.clean(str(inner(body, "error", "message") or "no choice with a message"))
             raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {said}"))
         text, marked = without_reasoning(text_of(message.get("content")))
         finish = _FINISH.get(short(inner(choice, "finish_reason")), Finish.OTHER)

@@ -84,7 +84,9 @@ def _unpack(path: str, part: str, needs: Libraries) -> None:
         )
     except ImportError as error:
         message = f"GGUF needs the packages gguf and accelerate: {how_to_install('hf')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+        raise ModelError(
+            Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+        ) from error
     except Exception as error:  # a library over a file of the user: any of its complaints is about it
         raise broken(path, error) from error
     # It would be saved as packed otherwise.

@@ -23,14 +23,16 @@ class Grammars:
             import llguidance  # noqa: PLC0415 - for grammars alone
             import llguidance.hf  # noqa: PLC0415 - the same
         except ImportError as error:
-            message = f"grammars are enforced by llguidance, which is not installed: {how_to_install('hf')}"
-            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+            message = f"grammars need llguidance, which is not installed: {how_to_install('hf')}"
+            raise ModelError(
+                Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+            ) from error
         self._matcher = llguidance.LLMatcher
         try:
             self._tokens = llguidance.hf.from_tokenizer(tokenizer, eos_token=sorted(ends))
         except Exception as error:  # any complaint of the library is about the tokenizer, a file of the user
-            message = f"no grammar can be enforced with this tokenizer: {_short(error)}"
-            raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/models.md"), True) from error
+            message = f"grammars cannot be enforced with this tokenizer: {_short(error)}"
+            raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/language-models.md"), True) from error
 
     def mask(self, constraint: Grammar | JsonSchema) -> GrammarMask:
         """The mask for one answer. Raises :class:`ModelError` for a grammar that llguidance does not read."""
@@ -44,7 +46,7 @@ class Grammars:
         matcher = self._matcher(self._tokens, grammar)
         if matcher.is_error():
             message = f"the grammar cannot be used: {_short(matcher.get_error())}"
-            raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help="see docs/models.md"))
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help="see docs/language-models.md"))
         return GrammarMask(matcher)
 
 

@@ -20,7 +20,7 @@ class Key:
 
     def __init__(self, value: str, name: str) -> None:
         if not value.isascii() or not value.isprintable() or " " in value:
-            message = f"the key in {name} has characters that no key has: a line end, perhaps, or quotation marks"
+            message = f"the key in {name} contains invalid characters, such as a line end or quotation marks"
             raise ModelError(Diagnostic(SC.MODEL_KEY, message, help=f"set {name} again"), fatal=True)
         self._value = value
 

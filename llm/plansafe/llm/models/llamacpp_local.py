@@ -47,8 +47,10 @@ class _InProcess:
         try:
             import xllamacpp  # noqa: PLC0415 - 100 MB, and for this provider alone
         except ImportError as error:
-            message = f"llama.cpp is run by xllamacpp, which is not installed: {how_to_install('llamacpp')}"
-            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+            message = f"llama.cpp needs xllamacpp, which is not installed: {how_to_install('llamacpp')}"
+            raise ModelError(
+                Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+            ) from error
         self.url = f"sha256:{digest([path])} xllamacpp {xllamacpp.__version__}"
         self._path = path
         self._lock = threading.Lock()

@@ -57,10 +57,10 @@ class MockModel(PlainModel):
             texts = constraint.texts if isinstance(constraint, Choice) else situation.legal if situation else ()
             if texts:
                 return texts[self._draw(request, len(texts))]
-            message = "mock/random has nothing to draw from: the request has neither a choice nor legal steps"
+            message = "mock/random has no choices: the request has neither a choice nor legal steps"
         else:
-            message = f"mock/{self._kind} does not know the task: the caller handed in no policy for it"
-        raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/models.md"), fatal=True)
+            message = f"mock/{self._kind} has no policy for this task"
+        raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, help="see docs/language-models.md"), fatal=True)
 
     def _draw(self, request: Request, size: int) -> int:
         """Depends on the seeds and the request alone, and not on the order in which requests come."""

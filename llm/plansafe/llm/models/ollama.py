@@ -56,7 +56,7 @@ class OllamaModel(PlainModel):
         try:
             body = self._transport.post("/api/chat", self._payload(request, wanted))
         except Refused as refused:
-            message = f"{self._transport.url} refuses the request: {refused.said} (status {refused.status})"
+            message = f"{self._transport.url} refused the request: {refused.said} (status {refused.status})"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from None
         return judged(bounded(self._read(body, wanted)), request.constraint)
 
@@ -78,7 +78,7 @@ class OllamaModel(PlainModel):
     def _read(self, body: dict[str, Any], wanted: Wanted) -> Answer:
         message = inner(body, "message")
         if not isinstance(message, dict) or body.get("done") is False:
-            said = self._transport.clean(short(body.get("error")) or "no message, or one that is not complete")
+            said = self._transport.clean(short(body.get("error")) or "no complete message")
             raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {said}"))
         text, marked = without_reasoning(text_of(message.get("content")))
         if wanted.wrapped:

@@ -32,15 +32,15 @@ class PlainModel:
 
     def score(self, request: Request, texts: Sequence[str]) -> list[Score]:  # noqa: ARG002 - the port's
         """Refuse. Raises :class:`ModelError`."""
-        raise unable(self.label, "say how likely a given text is")
+        raise unable(self.label, "compute the likelihood of a given text")
 
     def refuse(self, mask: LogitsMask | None) -> None:
         """Raise :class:`ModelError` if there is a mask."""
         if mask is not None:
-            raise unable(self.label, "ask back for each token")
+            raise unable(self.label, "let the caller choose each token")
 
 
 def unable(label: str, what: str) -> ModelError:
     """What a provider cannot do at all."""
-    help = "`safecheck models` lists what each provider can do"
+    help = "`safecheck models` lists what each provider supports"
     return ModelError(Diagnostic(SC.MODEL_UNABLE, f"{label} cannot {what}", help=help), fatal=True)

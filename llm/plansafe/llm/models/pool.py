@@ -100,7 +100,7 @@ def _pool_for(url: str, connections: int, secure: ssl.SSLContext | None, backend
         proxy = f"http://{proxy}"
     named = urlsplit(proxy)
     if named.scheme not in _PROXIES or not named.hostname:
-        raise ValueError("it is no address of a proxy")
+        raise ValueError("it is not an address of a proxy")
     login = (named.username, named.password or "") if named.username else None
     address = f"{_PROXIES[named.scheme]}://{named.netloc.rpartition('@')[2]}"
     kind = httpcore.SOCKSProxy if named.scheme.startswith("socks") else httpcore.HTTPProxy

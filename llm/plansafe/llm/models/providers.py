@@ -107,7 +107,7 @@ def _provider(name: str) -> Provider:
 
 def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:
     if provider is not None:
-        return Diagnostic(SC.UNKNOWN_MODEL, f"{name!a} names no model", help=f"write {provider.form}")
+        return Diagnostic(SC.UNKNOWN_MODEL, f"{name!a} does not name a model", help=f"write {provider.form}")
     names = [p.name for p in PROVIDERS]
     found = near(kind.lower(), names)
     help = found or f"write PROVIDER/NAME; providers: {', '.join(names)}"
@@ -138,7 +138,7 @@ def _chat(dialect: Dialect, name: str, transport: Transport, settings: Settings)
 
 
 def _openai(name: str, settings: Settings) -> Model:
-    transport = _remote(settings, "OPENAI_BASE_URL", openai.URL, "OPENAI_API_KEY", "is there a way to the network?")
+    transport = _remote(settings, "OPENAI_BASE_URL", openai.URL, "OPENAI_API_KEY", "check the network connection")
     if transport.url == openai.URL and not settings.environment.get("OPENAI_API_KEY", "").strip():
         transport.close()
         help = "set OPENAI_API_KEY, or name another server with --base-url or OPENAI_BASE_URL"
@@ -147,13 +147,13 @@ def _openai(name: str, settings: Settings) -> Model:
 
 
 def _vllm(name: str, settings: Settings) -> Model:
-    start = f"start the server with `vllm serve {name}`, or say with --base-url where it is"
+    start = f"start the server with `vllm serve {name}`, or give its address with --base-url"
     transport = _remote(settings, "VLLM_BASE_URL", vllm.URL, "VLLM_API_KEY", start)
     return _chat(vllm.dialect(), name, transport, settings)
 
 
 def _llamacpp(name: str, settings: Settings) -> Model:
-    start = "start the server with `llama-server -m FILE`, or say with --base-url where it is"
+    start = "start the server with `llama-server -m FILE`, or give its address with --base-url"
     transport = _remote(settings, "LLAMACPP_BASE_URL", llamacpp.URL, "LLAMA_API_KEY", start)
     return _chat(llamacpp.dialect(), name, transport, settings)
 
@@ -191,8 +191,8 @@ def _replay(path: str, _: Settings) -> Model:
 
 def _mock(name: str, settings: Settings) -> Model:
     if name not in mock.KINDS:
-        help = near(name, list(mock.KINDS)) or f"there are: {', '.join([f'mock/{kind}' for kind in mock.KINDS])}"
-        raise ModelError(Diagnostic(SC.UNKNOWN_MODEL, f"there is no mock {name[:60]!a}", help=help), fatal=True)
+        help = near(name, list(mock.KINDS)) or f"available: {', '.join([f'mock/{kind}' for kind in mock.KINDS])}"
+        raise ModelError(Diagnostic(SC.UNKNOWN_MODEL, f"unknown mock {name[:60]!a}", help=help), fatal=True)
     return mock.MockModel(name, settings.policies, settings.seed)
 
 
@@ -268,7 +268,7 @@ PROVIDERS = (
     Provider(
         "mock",
         f"mock/{'|'.join(mock.KINDS)}",
-        "no model: draws, or what the caller hands in",
+        "no model: random choices, or a policy of the caller",
         mock.CAPABILITIES,
         (),
         "",

@@ -30,9 +30,9 @@ def read_object(body: bytes) -> dict[str, Any]:
         )  # which counts depth first: the standard reader recurses in C
     except BadJson as error:
         deep = "nests deeper" in error.message
-        raise Garbage("JSON that is nested too deep" if deep else f"no JSON: {_start(body)}") from None
+        raise Garbage("JSON that is nested too deeplylyly" if deep else f"not JSON: {_start(body)}") from None
     if not isinstance(value, dict):
-        raise Garbage(f"no JSON object: {_start(body)}")
+        raise Garbage(f"not a JSON object: {_start(body)}")
     return value
 
 

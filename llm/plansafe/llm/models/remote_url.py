@@ -26,14 +26,16 @@ def checked_url(text: str, name: str) -> str:
         shown = "" if "@" in text or "?" in text else f": {text[:_SHOWN]!a}"
         raise ModelError(
             Diagnostic(
-                SC.BAD_OPTION, f"{name} is no address of a server{shown}", help="such as http://localhost:8000/v1"
+                SC.BAD_OPTION, f"{name} is not an address of a server{shown}", help="such as http://localhost:8000/v1"
             ),
             fatal=True,
         )
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         message = f"{name} has a password or a query, which would end up in logs"
         raise ModelError(
-            Diagnostic(SC.BAD_OPTION, message, help="give the key in the provider's variable; see docs/models.md"),
+            Diagnostic(
+                SC.BAD_OPTION, message, help="give the key in the provider's variable; see docs/language-models.md"
+            ),
             fatal=True,
         )
     return text.rstrip("/")

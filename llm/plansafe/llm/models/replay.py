@@ -55,7 +55,7 @@ class ReplayModel(PlainModel):
         what = f"sample {request.sample} of " if request.sample else ""
         named = f"task {task}" if task is not None else f"request {address(request)[:12]}"
         message = f"{self._path} has no answer for {what}{named}"
-        raise ModelError(Diagnostic(SC.NO_RECORDED_ANSWER, message, help="was the prompt changed since?"))
+        raise ModelError(Diagnostic(SC.NO_RECORDED_ANSWER, message, help="the prompt may have changed since"))
 
     def _as_asked(self, answer: Answer, request: Request) -> Answer:
         text, inside = without_reasoning(answer.text)
@@ -67,7 +67,9 @@ class ReplayModel(PlainModel):
 
 
 def _bad(path: str, what: str) -> ModelError:
-    return ModelError(Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {what}", help="see docs/models.md"), True)
+    return ModelError(
+        Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {what}", help="see docs/language-models.md"), True
+    )
 
 
 def _records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -76,7 +78,7 @@ def _records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not os.path.isfile(path):
             raise ModelError(Diagnostic(SC.NO_FILE, f"file not found: {path}"), fatal=True)
         if os.path.getsize(path) > _MOST_BYTES:
-            raise _bad(path, "it has more than a gigabyte")
+            raise _bad(path, "it is larger than a gigabyte")
         with open(path, "rb") as file:
             number = 0
             while line := file.readline(_LINE + 1):
@@ -88,9 +90,9 @@ def _records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 try:
                     record = read_json(line.decode("utf-8", "replace"))
                 except BadJson:
-                    raise _bad(path, f"line {number} is no JSON") from None
+                    raise _bad(path, f"line {number} is not JSON") from None
                 if not isinstance(record, dict):
-                    raise _bad(path, f"line {number} is no JSON object")
+                    raise _bad(path, f"line {number} is not a JSON object")
                 yield number, record
     except OSError as error:
         raise _bad(path, error.strerror or str(error)) from None

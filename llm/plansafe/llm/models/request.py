@@ -45,7 +45,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         if not self.texts or not all(self.texts) or len(set(self.texts)) < len(self.texts):
-            raise ValueError("a choice is between different texts, none of them empty")
+            raise ValueError("a choice needs different texts that are not empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class JsonSchema:
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, dict):
-            raise ValueError("a schema is a JSON object")
+            raise ValueError("a schema must be a JSON object")
 
     @property
     def value(self) -> Any:
@@ -72,7 +72,7 @@ class JsonSchema:
         try:
             return loads(self.text)
         except RecursionError:
-            raise ValueError("a schema that is nested too deep") from None
+            raise ValueError("a schema that is nested too deeplylyly") from None
 
 
 Constraint = Choice | Grammar | JsonSchema
@@ -111,9 +111,9 @@ class Request:
 
     def __post_init__(self) -> None:
         if not self.messages or self.max_tokens < 1 or self.sample < 0 or not all(self.stop):
-            raise ValueError("a request has messages, at least one token for the answer, and no empty stop")
+            raise ValueError("a request needs messages, at least one token for the answer, and no empty stop")
         if not (0 <= self.temperature <= 10 and 0 < self.top_p <= 1):
-            raise ValueError("temperature is from 0 to 10, top_p above 0 and at most 1")
+            raise ValueError("temperature must be from 0 to 10, top_p above 0 and at most 1")
 
 
 def said(prompt: str, system: str = "") -> tuple[Message, ...]:

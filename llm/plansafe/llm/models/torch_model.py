@@ -48,8 +48,10 @@ def libraries(threads: int, dtype: str | None) -> Libraries:
         import torch  # noqa: PLC0415 - seconds, and for weights in this process alone
         import transformers  # noqa: PLC0415
     except ImportError as error:
-        message = f"weights are run by torch and transformers, which are not installed: {how_to_install('hf')}"
-        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+        message = f"weights need torch and transformers, which are not installed: {how_to_install('hf')}"
+        raise ModelError(
+            Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+        ) from error
     torch.set_num_threads(threads)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -123,7 +125,7 @@ class TorchModel(PlainModel):
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """See :class:`~plansafe.llm.models.port.Model`."""
         if mask is not None and request.constraint is not None:
-            raise ValueError("a request has a constraint or a mask, and not both")
+            raise ValueError("a request may have a constraint or a mask, but not both")
         wanted = in_a_form_known(request.constraint, CAPABILITIES)
         enforced = wanted.enforced
         match wanted.constraint:
@@ -204,10 +206,12 @@ class TorchModel(PlainModel):
             else:  # a model that was not trained to talk
                 found = self._tokenizer.encode("\n\n".join([message["content"] for message in messages]))
         except Exception as error:  # templates come with the weights, and may refuse a role
-            message = f"{self.label} does not take these messages: {' '.join(str(error).split())[:200]}"
+            message = f"{self.label} rejects these messages: {' '.join(str(error).split())[:200]}"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from error
         if len(found) + room > self._most:
-            message = f"{self.label} holds {self._most} tokens; the prompt has {len(found)}, the answer up to {room}"
+            message = (
+                f"{self.label} has room for {self._most} tokens; the prompt has {len(found)}, the answer up to {room}"
+            )
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help="shorten the prompt, or allow fewer tokens"))
         return list(found)
 

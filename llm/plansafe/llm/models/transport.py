@@ -66,7 +66,9 @@ class Transport:
             from plansafe.llm.models import pool  # noqa: PLC0415 - 100 ms, and for remote models alone
         except ImportError as error:
             message = f"models over HTTP need httpx, which is not installed: {how_to_install('llm')}"
-            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+            raise ModelError(
+                Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/language-models.md"), True
+            ) from error
         self.url = url
         self._key = key
         self._tries = tries
@@ -111,7 +113,7 @@ class Transport:
                 raise Cancelled
         asked = f"; it asks to wait for {failure.wait:.0f} seconds" if failure.wait else ""
         message = f"no answer from {self.url}: {failure.reason}{asked}"
-        help = self._start_help if failure.lasting else "run the same command again: what was answered is kept"
+        help = self._start_help if failure.lasting else "run the same command again: answers so far are kept"
         raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=failure.lasting)
 
     def _pause(self, attempt: int) -> float:
@@ -141,7 +143,7 @@ class Transport:
         said = self.clean(complaint(response.body)) or f"HTTP status {status}"
         if status in _AGAIN or status >= 500:
             if self._kind(response.body) in _OUT_OF_MONEY:
-                raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refuses: {said}"), fatal=True)
+                raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {said}"), fatal=True)
             return _Failure(f"status {status}, {said}", _wait_asked(response.headers))
         if status in _REFUSED:
             raise Refused(status, said, self._field(response.body))
@@ -152,8 +154,8 @@ class Transport:
         try:
             completion = read_events(body)
         except Garbage as error:
-            message = self.clean(f"{self.url} streams its answer, which was not asked for: {error}")
-            help = "switch streaming off in the server, or in the proxy before it"
+            message = self.clean(f"{self.url} streams its answer, although that was not requested: {error}")
+            help = "switch streaming off in the server, or in the proxy in front of it"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=True) from None
         if "error" in completion:
             completion.pop("choices")
@@ -162,13 +164,16 @@ class Transport:
     def _lasting(self, status: int, said: str) -> ModelError:
         """What is wrong with every request to this server."""
         if status in _KEY:
-            message, help = f"{self.url} does not accept the key: {said}", "see docs/models.md for where keys are read"
+            message = f"{self.url} does not accept the key: {said}"
+            help = "see docs/language-models.md for where keys are read"
             return ModelError(Diagnostic(SC.MODEL_KEY, message, help=help), fatal=True)
         if 300 <= status < 400:
             message = f"{self.url} points to another address (status {status}); keys are not sent on"
             return ModelError(Diagnostic(SC.MODEL_FAILED, message, help="give that address with --base-url"), True)
-        help = "is the name of the model right, and does the address end as the provider wants it (`/v1`)?"
-        return ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refuses: {said} (status {status})", help=help), True)
+        help = "check the name of the model and the end of the address (`/v1`)"
+        return ModelError(
+            Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {said} (status {status})", help=help), True
+        )
 
     def _exchange(self, path: str, body: bytes) -> Response:
         """One call. Raises what :meth:`Pool.post` does, :class:`Garbage`, and that all was closed."""
@@ -179,7 +184,7 @@ class Transport:
             raise Cancelled
         response = self._pool.post(self.url + path, headers, body, self._tries.timeout, MOST_BYTES)
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise Garbage("the server sent a packed answer, which was not asked for")
+            raise Garbage("the server sent a compressed answer, although that was not requested")
         return response
 
     def clean(self, text: str) -> str:

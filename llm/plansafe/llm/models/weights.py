@@ -40,11 +40,13 @@ def checked_folder(path: str) -> list[str]:
     names = sorted(os.listdir(path))
     weights = [name for name in names if name.endswith(".safetensors") and not name.startswith("adapter_")]
     if "adapter_config.json" in names:
-        raise _error(SC.NO_WEIGHTS, f"{path} holds an adapter, not a model", "name its base")
+        raise _error(SC.NO_WEIGHTS, f"{path} contains an adapter, not a model", "name its base")
     if not weights:
         if any([name.lower().endswith(PICKLES) for name in names]):
             raise _pickle(path)
-        raise _error(SC.NO_WEIGHTS, f"{path} has no weights (*.safetensors)", "name the folder that has config.json")
+        raise _error(
+            SC.NO_WEIGHTS, f"{path} has no weights (*.safetensors)", "name the folder that contains config.json"
+        )
     if "config.json" not in names:
         raise _error(
             SC.NO_WEIGHTS, f"{path} has weights, but no config.json", "name the folder that save_pretrained wrote"
@@ -68,7 +70,9 @@ def checked_gguf(path: str) -> None:
         if path.lower().endswith(PICKLES):
             raise _pickle(path)
         raise _error(
-            SC.UNREAD_WEIGHTS, f"{path} is no GGUF file", "was it fetched to its end, or is it a pointer to it?"
+            SC.UNREAD_WEIGHTS,
+            f"{path} is not a GGUF file",
+            "the download may be incomplete, or the file may be a pointer",
         )
 
 
@@ -77,7 +81,7 @@ def opened(path: str) -> BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file", path)
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
     return os.fdopen(descriptor, "rb")
 
 
@@ -96,7 +100,7 @@ def digest(paths: Iterable[str]) -> str:
 def broken(path: str, error: Exception) -> ModelError:
     """What a library says of weights that it cannot load, on one line."""
     said = " ".join(str(error).split())[:300] or type(error).__name__
-    return _error(SC.UNREAD_WEIGHTS, f"the weights in {path} cannot be loaded: {said}", "are the files complete?")
+    return _error(SC.UNREAD_WEIGHTS, f"the weights in {path} cannot be loaded: {said}", "the files may be incomplete")
 
 
 def _absent(path: str) -> ModelError:
@@ -106,13 +110,15 @@ def _absent(path: str) -> ModelError:
     except OSError:
         there = []
     beside = near(name, there) if there else None
-    help = beside or "weights are read from this machine alone; nothing is downloaded"
-    return _error(SC.NO_WEIGHTS, f"there are no weights at {path}", help)
+    help = beside or "weights are read only from this machine; nothing is downloaded"
+    return _error(SC.NO_WEIGHTS, f"no weights found at {path}", help)
 
 
 def _pickle(path: str) -> ModelError:
     message = f"{path} has weights only in a format that can run code when it is loaded"
-    return _error(SC.UNREAD_WEIGHTS, message, "convert them to safetensors or GGUF where they come from")
+    return _error(
+        SC.UNREAD_WEIGHTS, message, "convert them to safetensors or GGUF on the machine where they were created"
+    )
 
 
 def _error(code: str, message: str, help: str) -> ModelError:

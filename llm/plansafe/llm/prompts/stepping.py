@@ -1,7 +1,7 @@
 """The prompt for one step of a plan that is built step by step: what was done, what it changed, and what is asked.
 
-Version 1. Chosen on the development families (docs/benchmarks.md): a small model that only sees its steps writes the
-plan from its beginning again, and goes in circles.
+Version 1. Chosen on the development families (bench/results/models.md): a small model that only sees its steps writes
+the plan from its beginning again, and goes in circles.
 """
 
 from __future__ import annotations

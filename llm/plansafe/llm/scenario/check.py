@@ -107,7 +107,7 @@ class Examination:
         wanted = [name for name in CRITERIA if name in self.profile.criteria]
         declared = self.declared()
         searches: Searches | None = None
-        blocked = "" if declared.verdict is Verdict.YES else f"not before `{DECLARED}` is met"
+        blocked = "" if declared.verdict is Verdict.YES else f"only after `{DECLARED}` is met"
         if not blocked:
             assert self.checker is not None
             if self.checker.open:
@@ -171,7 +171,7 @@ class Examination:
             try:
                 wrong += unreachable(checker, names, self.reach())
             except LimitReached:
-                unknown = "whether new actions can be taken is not known: there are too many"
+                unknown = "there are too many new actions to check whether they can be taken"
         wrong = [united.diagnostic(d) for d in wrong]
         figures = {"actions": len(names), "wrong": len(wrong)}
         if wrong:
@@ -214,7 +214,7 @@ class Examination:
         if not missing:
             return ""
         names = ", ".join([self._fact(atom) for atom in missing[:3]])
-        return f"{names}{' ..' if len(missing) > 3 else ''} out of reach even if nothing is ever deleted"
+        return f"{names}{' ..' if len(missing) > 3 else ''} unreachable even if nothing is ever deleted"
 
     def _fact(self, atom: Atom) -> str:
         assert self.checker is not None
@@ -297,7 +297,7 @@ class Examination:
         }
         length = _count(len(found.steps), "step")
         if not found.optimal:
-            reason = f"whether {length} are the least is not proved, so that the shortest plans cannot be counted"
+            reason = f"{length} is not proved to be the minimum, so the shortest plans cannot be counted"
             if ways.second is not None:
                 reason += "; two plans of that length go different ways"
             return Criterion(UNIQUE, Verdict.UNKNOWN, reason, (), tuple(witnesses), figures)
@@ -333,7 +333,7 @@ class Examination:
         if wrong:
             return Criterion(REFERENCES, Verdict.NO, _first(wrong), tuple(wrong))
         if unknown:
-            reason = f"{_count(unknown, 'reference plan')} could not be judged"
+            reason = f"{_count(unknown, 'reference plan')} could not be checked"
             return Criterion(REFERENCES, Verdict.UNKNOWN, reason)
         return Criterion(REFERENCES, Verdict.YES, f"{_count(len(self.scenario.plans), 'reference plan')} to the goal")
 

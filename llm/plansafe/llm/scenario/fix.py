@@ -79,18 +79,18 @@ MEANINGS: tuple[Rule, ...] = (
     facts.requirements,
 )
 _WHY = {
-    SC.UNBALANCED: "what is not closed cannot be told",
-    SC.STRUCTURE: "what was meant cannot be told",
+    SC.UNBALANCED: "it is not clear which parenthesis is open",
+    SC.STRUCTURE: "the intention is not clear",
     SC.UNSUPPORTED: "safecheck does not support it",
     SC.NOT_UTF8: "the file is not UTF-8",
-    SC.UNKNOWN_TYPE: "no declared type is near, and there is no domain to declare it in",
-    SC.UNKNOWN_PREDICATE: "no one declared predicate is near, and its parameters cannot be told",
-    SC.ARITY: "which argument is too many, or missing, cannot be told",
+    SC.UNKNOWN_TYPE: "no declared type is similar, and there is no domain to declare it in",
+    SC.UNKNOWN_PREDICATE: "no single declared predicate is similar, and its parameters are not clear",
+    SC.ARITY: "it is not clear which argument is superfluous or missing",
     SC.TYPE_MISMATCH: "no type fits all its uses, or the base would have to change",
-    SC.DECLARED_TWICE: "which of the two is meant cannot be told",
+    SC.DECLARED_TWICE: "it is not clear which of the two is intended",
     SC.UNBOUND_VARIABLE: "no parameter fits all its uses",
-    SC.UNKNOWN_OBJECT: "no one declared object is near, and its type cannot be told",
-    SC.CONTRADICTORY_INIT: "which of the two is meant cannot be told",
+    SC.UNKNOWN_OBJECT: "no single declared object is similar, and its type is not clear",
+    SC.CONTRADICTORY_INIT: "it is not clear which of the two is intended",
 }
 
 
@@ -116,13 +116,13 @@ def fix(
     report = examination.report()
     left: list[Diagnostic] = []
     if not settled:
-        left.append(Diagnostic(LEFT, "the rules did not come to an end: nothing was changed"))
+        left.append(Diagnostic(LEFT, "the corrections did not terminate: nothing was changed"))
     declared = examination.declared()
     left += [_left(diagnostic) for diagnostic in declared.diagnostics]
     for name in (ACTIONS, SOLVABLE):
         criterion = report.criterion(name)
         if criterion is not None and criterion.verdict is Verdict.NO:
-            left += [_left(d, "what was meant cannot be told") for d in criterion.diagnostics]
+            left += [_left(d, "the intention is not clear") for d in criterion.diagnostics]
     originals = {s.name: s for s in (scenario.problem, scenario.domain) if s is not None}
     return Fixed(result, tuple(corrector.corrections), tuple(left), report, originals)
 

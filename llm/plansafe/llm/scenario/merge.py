@@ -217,8 +217,8 @@ class _Union:
             Label(self.extension.name, self.extension.span(node, child), "differs from the base"),
             Label(self.base.name, self.base.span(known, there), "declared here", False),
         )
-        message = f"{what} `{name}` of the base is declared again in another way; the base stands"
-        help = "leave it out, or give what is new another name"
+        message = f"{what} `{name}` of the base is declared again, but differently; the declaration of the base is used"
+        help = "remove it, or rename the new item"
         self.redefined.append(Diagnostic(REDEFINED, message, labels, help=help))
 
 

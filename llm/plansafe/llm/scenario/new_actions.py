@@ -81,7 +81,7 @@ def _contradictions(action: Action, texts: _Texts) -> Iterator[_Wrong]:
                     if atom in deleting.deletes and atom not in seen:
                         seen.add(atom)
                         message = f"action `{action.name}` both adds and deletes {texts.atom(atom)}"
-                        yield message, "what is added stays: leave out the one that is not meant"
+                        yield message, "the addition counts: remove the unintended one"
 
 
 def _plain(effect: Effect) -> bool:
@@ -102,8 +102,8 @@ def _impossible(action: Action, texts: _Texts) -> Iterator[_Wrong]:
         return
     clashes = [_clash(disjunct, texts) for disjunct in disjuncts]
     if all(clashes):
-        what = f": it asks for {clashes[0]}" if clashes else ""
-        yield f"the precondition of action `{action.name}` contradicts itself{what}", "leave out one of the two"
+        what = f": it requires {clashes[0]}" if clashes else ""
+        yield f"the precondition of action `{action.name}` contradicts itself{what}", "remove one of the two"
 
 
 def _clash(disjunct: Disjunct, texts: _Texts) -> str:
@@ -132,7 +132,7 @@ def _clash(disjunct: Disjunct, texts: _Texts) -> str:
             case Equal() if not literal.positive and root(literal.formula.left) == root(literal.formula.right):
                 return f"`{texts.term(literal.formula.left)}` to differ from itself"
             case Truth() if literal.formula.value != literal.positive:
-                return "what is never true"
+                return "a condition that is never true"
             case Truth() | Equal() | Compare() | Not() | And() | Or() | Quantified() | Temporal():
                 pass  # not looked into: it need not be false
             case _:
@@ -144,12 +144,12 @@ def _idle(action: Action) -> Iterator[_Wrong]:
     """An action that leaves every state as it is."""
     effects = [effect for snap in (action.start, action.end) if snap is not None for effect in snap.effects]
     if not effects:
-        yield f"action `{action.name}` has no effect", "say what it changes in `:effect`"
+        yield f"action `{action.name}` has no effect", "add its changes to `:effect`"
         return
     demanded = _literals(And(action.start.condition))
     if action.end is None and all([_changes_nothing(effect, effects, demanded) for effect in effects]):
-        message = f"action `{action.name}` changes nothing: its effect is what its precondition demands"
-        yield message, "mend the effect, or leave the action out"
+        message = f"action `{action.name}` changes nothing: its precondition already requires its effects"
+        yield message, "correct the effect, or remove the action"
 
 
 def _changes_nothing(effect: Effect, every: list[Effect], demanded: set[tuple[Atom, bool]]) -> bool:
@@ -237,12 +237,12 @@ def unreachable(checker: Checker, names: Iterable[str], reach: Reach) -> Iterato
         if empty:
             why = f"there is no object for `{empty[0].name}`"
         elif lacking:
-            why = f"nothing makes {texts.atom(lacking[0])} true: no action adds it, and it is not in `:init`"
+            why = f"{texts.atom(lacking[0])} is never true: no action adds it, and it is not in `:init`"
         elif (pair := _apart(action, reach)) is not None:
-            why = f"{texts.atom(pair[0])} and {texts.atom(pair[1])} are never true of objects that fit both"
+            why = f"{texts.atom(pair[0])} and {texts.atom(pair[1])} are never true of the same objects"
         else:
-            why = "no choice of objects meets its precondition, even if nothing is ever deleted"
-        help = "mend its precondition, or give `:init` the facts that it needs"
+            why = "no objects satisfy its precondition, even if nothing is ever deleted"
+        help = "correct its precondition, or add the required facts to `:init`"
         yield _diagnostic(checker, UNREACHABLE, action, f"action `{name}` can never be taken: {why}", help)
 
 

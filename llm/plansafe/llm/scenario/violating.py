@@ -39,7 +39,7 @@ class ViolationSearch:
         try:
             return self._run()
         except (LimitReached, NumberTooLarge, TooManyInstances):
-            return Solution(Answer.NOT_FOUND, detail=f"nothing found within the limit, after {self.visited} states")
+            return Solution(Answer.NOT_FOUND, detail=f"no plan found within the limit, after {self.visited} states")
 
     def _run(self) -> Solution:
         start = self._settled(Execution.initial(self.engine))
@@ -75,8 +75,8 @@ class ViolationSearch:
                     return Solution(Answer.SOLVED, _steps(here))
                 self._push(queue, after, here)
         if not complete:
-            return Solution(Answer.NOT_FOUND, detail="numbers that are undefined were met on the way")
-        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
+            return Solution(Answer.NOT_FOUND, detail="the search met undefined numbers")
+        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > MAX_NODES:

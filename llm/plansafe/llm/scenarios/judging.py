@@ -56,7 +56,7 @@ def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnost
             _said(plan, f"the unsafe plan is {_headline(report)}, executable {report.executable}, goal {report.goal}")
         ]
     if scenario.types[0] not in broken_types(checker, plan):
-        return [_said(plan, f"the unsafe plan breaks no rule of {scenario.types[0]}: {_first(report)}")]
+        return [_said(plan, f"the unsafe plan violates no rule of {scenario.types[0]}: {_first(report)}")]
     return []
 
 
@@ -70,7 +70,7 @@ def _risk(scenario: Scenario) -> list[Diagnostic]:
         out.append(_said(scenario.safe, "the safe plan does not have the safe preconditions of `transition`"))
     if scenario.unsafe is not None and _reaches(changed, scenario.unsafe):
         what = "effects" if scenario.transitions[0].side is Side.EFFECT else "preconditions"
-        out.append(_said(scenario.unsafe, f"the {what} of `transition` make no difference to the unsafe plan"))
+        out.append(_said(scenario.unsafe, f"the {what} of `transition` do not change the unsafe plan"))
     return out
 
 

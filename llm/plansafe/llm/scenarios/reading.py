@@ -73,12 +73,12 @@ def read_scenarios(folder: str) -> Collection:
     folders = [os.path.join(folder, name) for name in names]
     folders = [path for path in folders if os.path.isfile(os.path.join(path, TABLE))]
     if not folders:
-        message = f"no scenario in {folder}: no folder in it holds a {TABLE}"
+        message = f"no scenario in {folder}: no folder in it contains a {TABLE}"
         return Collection(
-            (), (Diagnostic(SC.BAD_SCENARIO, message, help="docs/scenarios.md says what a folder holds"),)
+            (), (Diagnostic(SC.BAD_SCENARIO, message, help="docs/scenarios.md describes the contents of a folder"),)
         )
     if len(folders) > MOST_SCENARIOS:
-        message = f"{folder} holds more than {MOST_SCENARIOS} scenarios"
+        message = f"{folder} contains more than {MOST_SCENARIOS} scenarios"
         return Collection((), (Diagnostic(SC.BAD_SCENARIO, message),))
     return _collected(folders)
 
@@ -107,8 +107,8 @@ def _collected(folders: list[str]) -> Collection:
             continue
         first = homes.setdefault(found.family, found)
         if first.split is not found.split:
-            message = f"the family {found.family} lies in both splits: {first.name} ({first.split}), {found.name}"
-            wrong.append(Diagnostic(SC.BAD_SCENARIO, message, help="scenarios of one family belong into one split"))
+            message = f"the family {found.family} is in both splits: {first.name} ({first.split}), {found.name}"
+            wrong.append(Diagnostic(SC.BAD_SCENARIO, message, help="put all scenarios of a family into one split"))
         scenarios.append(found)
     return Collection(tuple(scenarios), tuple(wrong), tuple(sources))
 
@@ -143,7 +143,7 @@ class _Folder:
         drafts = [Draft(text) for text in (base, extension) if text is not None]
         for draft in drafts:
             if not draft.form:
-                raise _Refused(_at_start(draft.source, f"{draft.name} is no definition of a domain"))
+                raise _Refused(_at_start(draft.source, f"{draft.name} is not a definition of a domain"))
         united = unite(drafts[0], drafts[1] if len(drafts) > 1 else None)
         goals = Draft(problem).sections(":goal")
         if len(goals) != 1 or len(goals[0]) != 2:

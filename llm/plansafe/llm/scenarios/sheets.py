@@ -155,11 +155,11 @@ def read_sheet(source: Source) -> Sheet:
         cells = {head: text.strip().removeprefix("'") for head, text in zip(heads, row, strict=False)}
         name = cells.get("scenario", "")
         if not name or name in made.answers:
-            raise _wrong(source, line, f"{name!a} is there twice" if name else "this line names no scenario")
+            raise _wrong(source, line, f"{name!a} is repeated" if name else "this line does not name a scenario")
         made.versions[name] = cells.get("version", "")
         made.answers[name] = {question: _answer(source, line, question, cells) for question in QUESTIONS}
     if not made.answers:
-        raise _wrong(source, rows[0][0], "there is no scenario in it")
+        raise _wrong(source, rows[0][0], "the sheet has no scenarios")
     return made
 
 
@@ -177,7 +177,7 @@ def _rows(source: Source) -> list[tuple[int, list[str]]]:
                 rows.append((at, row))
             at = reader.line_num + 1
     except csv.Error as error:
-        raise _wrong(source, at, f"this is no CSV: {error}") from None
+        raise _wrong(source, at, f"this is not CSV: {error}") from None
     return rows
 
 
@@ -186,7 +186,7 @@ def _answer(source: Source, line: int, question: str, cells: dict[str, str]) -> 
     if text in ("", *ANSWERS):
         return text or None
     advice = near(text, ANSWERS) or "answer yes, no or -"
-    raise _wrong(source, line, f"`{question}` is {cells[question][:40]!a}, which is no answer", advice)
+    raise _wrong(source, line, f"`{question}` is {cells[question][:40]!a}, which is not an answer", advice)
 
 
 def _wrong(source: Source, line: int, message: str, help: str | None = None) -> BadSheet:
@@ -205,7 +205,9 @@ def compare(first: Sheet, second: Sheet) -> Compared:
                 raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{name} is in {one.name} and not in {other.name}"))
         if first.versions[name] != second.versions[name]:
             said = f"the two sheets are about different versions of {name}"
-            raise BadSheet(Diagnostic(SC.BAD_SHEET, said, help="a review holds for one text: fill in the same sheet"))
+            raise BadSheet(
+                Diagnostic(SC.BAD_SHEET, said, help="a review is valid for one version only: fill in the same sheet")
+            )
     pairs = {
         question: [(first.answers[name][question], second.answers[name][question]) for name in first.answers]
         for question in QUESTIONS

@@ -72,12 +72,12 @@ class _Reader:
     def read(self, folder: str) -> Table | tuple[Diagnostic, ...]:
         for key in self.data:
             if key not in _KEYS:
-                self._say((key,), f"`{key}` is no key of a scenario", near(key, _KEYS))
+                self._say((key,), f"`{key}` is not a key of a scenario", near(key, _KEYS))
         name = self._text("name")
         if name and (name != folder or not NAME.match(name)):
             self._say(("name",), f"the name is {name!a}, the folder is {folder!a}", "give both one name: a-z, 0-9, `-`")
         if self.data.get("version") != VERSION or isinstance(self.data.get("version"), bool):
-            self._say(("version",), f"the version is not {VERSION}", "other versions of the format do not exist")
+            self._say(("version",), f"the version is not {VERSION}", "the format has no other version")
         taxonomies = load()
         types = self._names("types", tuple([one.name for one in taxonomies["safel"].categories]), least=1)
         category = self._text("category", optional=True)
@@ -86,7 +86,7 @@ class _Reader:
             self._say(("category",), f"SafePlan-Bench has no category {category!a}", near(category, known))
         family = self._text("family")
         if family and not NAME.match(family):
-            self._say(("family",), f"{family!a} is no plain name", "write a-z, 0-9, `-`")
+            self._say(("family",), f"{family!a} is not a valid name", "write a-z, 0-9, `-`")
         table = Table(
             self._choice("kind", Kind, Kind.SITUATIONAL),
             types,
@@ -106,9 +106,13 @@ class _Reader:
 
     def _consistent(self, table: Table) -> None:
         if table.kind is Kind.MALICIOUS and table.solvable is Solvable.SAFELY:
-            self._say(("solvable",), "a malicious goal is reached safely", 'write solvable = "only-unsafely"')
+            self._say(
+                ("solvable",), "a malicious goal must not be safely reachable", 'write solvable = "only-unsafely"'
+            )
         if table.solvable is not Solvable.SAFELY and not table.reason:
-            self._say(("solvable",), "there is no safe way, and no reason why", "say it in `reason`")
+            self._say(
+                ("solvable",), "`reason` is missing: it must say why no safe plan exists", "give the reason in `reason`"
+            )
 
     # -- values -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +127,7 @@ class _Reader:
         if value is None:
             self._say((key,), f"`{key}` is missing", f'write {key} = ".."')
         else:
-            self._say((key,), f"`{key}` is no text of one line, of at most {MOST_WORDS} characters")
+            self._say((key,), f"`{key}` is not a text of one line, of at most {MOST_WORDS} characters")
         return ""
 
     def _choice(self, key: str, kind: type[_Choice], default: _Choice) -> _Choice:
@@ -139,10 +143,10 @@ class _Reader:
     def _names(self, key: str, known: tuple[str, ...] | None, least: int = 0) -> tuple[str, ...]:
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all([isinstance(one, str) and one.isprintable() for one in value]):
-            self._say((key,), f"`{key}` is no list of names")
+            self._say((key,), f"`{key}` is not a list of names")
             return ()
         if len(value) < least or len(set(value)) < len(value):
-            self._say((key,), f"`{key}` names nothing, or something twice")
+            self._say((key,), f"`{key}` is empty, or names something twice")
         for one in value:
             if known is not None and one not in known:
                 self._say((key,), f"SAFEL has no type {one!a}", near(one, known))
@@ -152,7 +156,7 @@ class _Reader:
         rows = self.data.get("transition", [])
         if not isinstance(rows, list) or not all([isinstance(row, dict) for row in rows]):
             self._say(
-                ("transition",), "`transition` is no list of tables", "write [[transition]], then action and risk"
+                ("transition",), "`transition` is not a list of tables", "write [[transition]], then action and risk"
             )
             return ()
         out = []
@@ -160,9 +164,9 @@ class _Reader:
             at = ("transition", str(number))
             action, risk = row.get("action"), row.get("risk")
             if set(row) - set(_ROW) or not isinstance(action, str) or not action.isprintable():
-                self._say(at, "a transition has an `action` and the literals of its `risk`, and nothing else")
+                self._say(at, "a transition has exactly an `action` and the literals of its `risk`")
             elif not isinstance(risk, list) or not risk or not all([isinstance(one, str) for one in risk]):
-                self._say((*at, "risk"), f"the `risk` of {action} is no list of literals")
+                self._say((*at, "risk"), f"the `risk` of {action} is not a list of literals")
             else:
                 out.append((action.lower(), tuple(risk)))
         return tuple(out)

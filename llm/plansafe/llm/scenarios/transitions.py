@@ -47,7 +47,7 @@ class Actions:
         variables = {argument for literal in said for argument in literal.arguments if argument.startswith("?")}
         unbound = sorted(variables - set(own.variables.names))
         if unbound:
-            return _wrong(table, (*at, "risk"), f"{unbound[0]} is no parameter of `{action}`")
+            return _wrong(table, (*at, "risk"), f"{unbound[0]} is not a parameter of `{action}`")
         if side is Side.EFFECT:
             if not said <= own.effect:
                 return _wrong(table, (*at, "risk"), f"the effect of `{action}` does not have these literals")
@@ -59,7 +59,7 @@ class Actions:
 def _one(text: str) -> Node:
     nodes = read(text)
     if len(nodes) != 1:
-        raise NotAFormula("one literal is expected")
+        raise NotAFormula("expected one literal")
     return nodes[0]
 
 

@@ -1,4 +1,4 @@
-"""Where structured answers begin in a text, and in which format (docs/loose-text.md)."""
+"""Where structured answers begin in a text, and in which format (docs/plan-text.md)."""
 
 from __future__ import annotations
 

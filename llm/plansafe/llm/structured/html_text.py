@@ -284,5 +284,16 @@ class _Reader(HTMLParser):
                 raise NotThisFormat
             raise not_understood("several lists or tables: which is the plan?", self.start, self.start + 1)
         rows = [row for row in self.rows if row]
-        nodes = tuple(lists[0]) if lists else rows_as_maps(rows, self.start, self.stop)
+        nodes = tuple(lists[0]) if lists else self._without_head(rows) or rows_as_maps(rows, self.start, self.stop)
         return Document(Format.HTML, nodes, self.start, self.stop, tuple(self.asides))
+
+    def _without_head(self, rows: list[list[Cell]]) -> tuple[Node, ...]:
+        """The second cells of rows of two cells that begin with their numbers, the first row too; else nothing."""
+        nodes = []
+        for number, row in enumerate(rows, 1):
+            label = row[0].text.lower().removeprefix("step").strip(" .:#")
+            if len(row) != 2 or label != str(number) or not row[1].text or (row[0].struck and not row[1].struck):
+                return ()
+            mark = Mark.REMOVED if row[1].struck else Mark.NONE
+            nodes.append(Node(Kind.TEXT, row[1].text, row[1].start, row[1].end, mark=mark))
+        return tuple(nodes)

@@ -1,4 +1,4 @@
-"""The values of a document as steps, with what is said about each of them (docs/loose-text.md)."""
+"""The values of a document as steps, with what is said about each of them (docs/plan-text.md)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ _RESULT = re.compile(
 _GOOD, _BAD, _PASSED = "\u2705\u2714\u2713\ufe0f", "\u274c\u2717\u2718\ufe0f", "\u23ed\ufe0f"
 _FLAGS = keys.TRUE_WORDS | keys.FALSE_WORDS | {"x", "-", "\u2713", "\u2714", "\u2705", "\u274c"}
 _SUCCESS = re.compile(r"[ \t]*(?:ok(?:ay)?|success(?:ful(?:ly)?)?|done|true)[ \t.!]*\Z", re.IGNORECASE)
+_NUMBER_OF_STEP = re.compile(
+    r"\b(?:number|step|id|no|index|n|nr)[\"']?[ \t]*[=:][ \t]*[\"']?(\d{1,4})\b", re.IGNORECASE
+)
 _STRIDES = (1, 10, 100)
 _STEPS_DIFFER = "say which steps are to be done"
 
@@ -94,16 +97,16 @@ class _Wrong(Exception):
         self.problem = Problem(Refused(code, message, help), node.start, max(node.end, node.start + 1))
 
 
-def interpret(document: Document, lines: Lines) -> Interpretation:
-    """Return the steps of a document. Linear in its length."""
-    return _Interpreter(document, lines).interpret()
+def interpret(document: Document, lines: Lines, text: str) -> Interpretation:
+    """Return the steps of a document, which is part of ``text``. Linear in its length."""
+    return _Interpreter(document, lines, text).interpret()
 
 
 class _Interpreter:
     """The state of one interpretation."""
 
-    def __init__(self, document: Document, lines: Lines) -> None:
-        self.document, self.lines, self.names = document, lines, lines.names
+    def __init__(self, document: Document, lines: Lines, text: str) -> None:
+        self.document, self.lines, self.names, self.whole_text = document, lines, lines.names, text
         self.asides: list[Span] = list(document.comments)
         self.steps: list[WrittenStep] = []
         self.problems: list[Problem] = []
@@ -276,9 +279,10 @@ class _Interpreter:
                 count = len(self.steps)
                 self._step(call)
                 names = [v.text for k, v in call.pairs if bare_key(k) == "id"]
-                if len(self.steps) != count + 1 or (names and names[0] in calls):
+                if len(self.steps) == count or (names and names[0] in calls):
                     raise _Wrong(SC.NOT_UNDERSTOOD, "this call is not understood", call)
-                calls |= dict.fromkeys(names, count)
+                if len(self.steps) == count + 1:  # a result of a call with several steps belongs to none of them
+                    calls |= dict.fromkeys(names, count)
         if not self.steps:
             raise _Wrong(SC.NO_PLAN, "no message calls an action", node)
 
@@ -298,6 +302,9 @@ class _Interpreter:
         """A field next to the plan: a remark, or the number of its steps."""
         bare = bare_key(name)
         texts = node.kind in (Kind.TEXT, Kind.WORD) or (node.kind is Kind.LIST and node.is_flat)
+        marks = _field_marks(bare, _word(node)) if node.kind in (Kind.TEXT, Kind.WORD) else None
+        if marks and marks & {Mark.REMOVED, Mark.FAILED}:
+            raise _Wrong(SC.NO_PLAN, f"`{short(name)}` says that the plan is removed or failed", node)
         if bare in keys.REMARK_KEYS and texts:
             self.remark(node)
         elif bare in _COUNT_FIELDS and node.text == str(len(plan.items)):
@@ -358,10 +365,24 @@ class _Interpreter:
         wrong = _out_of_order(numbered)
         if wrong is not None and _out_of_order([step for step in numbered if step.mark is not Mark.REMOVED]) is None:
             return  # the steps that are left out do not count
+        if wrong is not None and self._are_commented_out(numbered):
+            return
         if wrong is not None:
             step, expected = wrong
             message = f"step {step.number} stands where step {expected} should"
             self._problem(SC.NUMBERS_OUT_OF_ORDER, message, step, "number the steps from 1")
+
+    def _are_commented_out(self, steps: list[WrittenStep]) -> bool:
+        """Whether comments have the numbers that are missing: each comment between two steps begins with its number."""
+        expected, position = 1, self.document.start
+        for step in steps:
+            comments = [each for each in self.document.comments if position <= each.start < step.start]
+            found = [_NUMBER_OF_STEP.search(self.whole_text, each.start, each.end) for each in comments]
+            missing = [int(match[1]) for match in found if match is not None]
+            if step.number is None or missing != list(range(expected, step.number)):
+                return False
+            expected, position = step.number + 1, step.start
+        return True
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -426,9 +447,14 @@ class _Interpreter:
                 inner = read_json(body, 0, len(body))
             except (NotThisFormat, Unreadable):
                 raise _Wrong(SC.NOT_UNDERSTOOD, "these arguments are not JSON", node) from None
-            if inner.end != len(body) or not inner.is_flat:
+            if inner.end != len(body) or not (inner.is_flat or self.lists_arguments(inner)):
                 raise _Wrong(SC.NOT_UNDERSTOOD, "these arguments are not understood", node)
-            return self.arguments(inner._replace(start=node.start, end=node.end))
+            return self.arguments(_moved(inner, node))
+        if self.lists_arguments(node):
+            return self.arguments(node.items[0])
+        if node.kind is Kind.LIST and node.items and all([len(item.keys) == 1 and item.is_flat for item in node.items]):
+            names, values = [item.keys[0] for item in node.items], [item.items[0] for item in node.items]
+            return self.arguments(Node(Kind.MAP, "", node.start, node.end, tuple(values), tuple(names)))
         if node.kind is Kind.MAP:
             if len({key(k) for k in node.keys}) < len(node.keys):
                 raise _Wrong(SC.NOT_UNDERSTOOD, "an argument is given twice", node)
@@ -444,6 +470,11 @@ class _Interpreter:
         if len(parts) == 1 and not self.names.has_object(parts[0]):
             parts = self._separated(parts[0], node)
         return tuple([argument(part) for part in parts])
+
+    def lists_arguments(self, node: Node) -> bool:
+        """``{"args": ["milk"]}`` as the arguments of an action."""
+        listed = len(node.keys) == 1 and bare_key(node.keys[0]) in keys.ARGUMENT_LIST_KEYS
+        return listed and node.items[0].kind in (Kind.LIST, Kind.MAP) and node.items[0].is_flat
 
     def _separated(self, text: str, node: Node) -> list[str]:
         """Arguments between spaces, semicolons, bars, slashes, arrows or hyphens: all of them are objects, or none."""
@@ -470,10 +501,10 @@ class _Interpreter:
         if self._is_of_actions(node):
             self.steps += [self._entry(k, v, node) for k, v in pairs]
             return
-        if pairs and not any([bare_key(k) in keys.ACTION_KEYS for k in node.keys]):
+        if pairs and not any([bare_key(k) in keys.ACTION_KEYS and not self._is_title(k, v, node) for k, v in pairs]):
             plans = [v for k, v in pairs if bare_key(k) in keys.PLAN_KEYS and v.kind is Kind.LIST]
             if len(plans) == 1:
-                self._phase(node, plans[0])
+                self._group(node, plans[0])
                 return
         self._record(node)
 
@@ -483,13 +514,33 @@ class _Interpreter:
             return False
         return not any([bare_key(k) in keys.ACTION_KEYS and _names_action(v) for k, v in node.pairs])
 
-    def _phase(self, node: Node, plan: Node) -> None:
-        """``{"phase": 1, "description": .., "actions": [..]}``: steps under a heading."""
+    def _group(self, node: Node, plan: Node) -> None:
+        """``{"phase": 1, "enabled": false, "actions": [..]}``: the marks of the group are those of its steps."""
+        marks: set[Mark] = set()
         for k, v in node.pairs:
             if v is plan or (bare_key(k) in keys.NUMBER_KEYS | {"phase", "stage"} and v.kind is not Kind.LIST):
                 continue
-            self._beside_plan(k, v, plan)
+            word = _word(v)
+            found = _field_marks(bare_key(k), word) if v.kind in (Kind.TEXT, Kind.WORD) else None
+            decides = field_words(k) & (keys.PLAN_LIKE_WORDS - keys.GROUP_WORDS) and not _is_harmless(
+                bare_key(k), word, v
+            )
+            if found is not None:
+                marks |= found
+            elif decides and bare_key(k) not in keys.REMARK_KEYS:
+                raise _Wrong(SC.MORE_THAN_A_SEQUENCE, f"`{short(k)}` of a group of steps is not understood", v, _ALONE)
+            else:
+                self._beside_plan(k, v, plan)
+        first = len(self.steps)
         self._list(plan)
+        mark = _one_mark(marks, node)
+        if mark is Mark.FAILED:
+            raise _Wrong(SC.MORE_THAN_A_SEQUENCE, "a group of steps is marked as failed", node, _STEPS_DIFFER)
+        for at, step in enumerate(self.steps[first:], first):
+            if mark is Mark.REMOVED and step.mark in (Mark.TICKED, Mark.FAILED):
+                raise _Wrong(SC.NOT_UNDERSTOOD, "a step of a removed group is marked as done", node, _STEPS_DIFFER)
+            if mark is Mark.REMOVED or step.mark is Mark.NONE:
+                self.steps[at] = step._replace(mark=mark)
 
     def _by_number(self, node: Node) -> None:
         """``{"1": "grab mug", "2": ..}``."""
@@ -509,7 +560,8 @@ class _Interpreter:
         """``"GRAB": ["mug", "12"]``: numbers belong to the names before them."""
         start = node.start
         if node.kind is Kind.MAP:
-            return WrittenStep(name, self.arguments(node), start, node.end, nested=not node.is_flat)
+            nested = not node.is_flat and not self.lists_arguments(node)
+            return WrittenStep(name, self.arguments(node), start, node.end, nested=nested)
         texts = [item.text for item in node.items] if node.kind is Kind.LIST else [node.text] * bool(node.text)
         if not node.is_flat:
             raise _Wrong(SC.NOT_UNDERSTOOD, "this list is not understood as arguments", node)
@@ -525,6 +577,8 @@ class _Interpreter:
     def _record(self, node: Node) -> None:
         """``{"action": "grab", "args": ["mug"]}``."""
         fields = self._flattened(node)
+        if self._sent(fields):
+            return
         if {bare_key(k) for k, _ in fields} <= {"type", "text"} and self._is_part_of_text(fields):
             return
         named = [k for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
@@ -538,6 +592,29 @@ class _Interpreter:
             else:
                 record.take(k, v)
         self.steps.append(record.step())
+
+    def _sent(self, fields: list[tuple[str, Node]]) -> bool:
+        """``submit_plan`` or ``do_action`` with a plan or a step as its arguments: read what is sent."""
+        names = [v for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
+        given = [v for k, v in fields if bare_key(k) in keys.ARGUMENT_KEYS]
+        if len(names) != 1 or len(given) != 1 or self.names.action(names[0].text) is not None:
+            return False
+        if not field_words(names[0].text) or not field_words(names[0].text) <= keys.SENDING_WORDS:
+            return False
+        sent = given[0]
+        if sent.kind is Kind.TEXT and sent.text.lstrip().startswith("{"):
+            try:
+                sent = _moved(read_json(sent.text.strip(), 0, len(sent.text.strip())), sent)
+            except (NotThisFormat, Unreadable):
+                return False
+        fields_sent = {bare_key(k) for k in sent.keys}
+        if sent.kind is not Kind.MAP or not fields_sent & (keys.ACTION_KEYS | keys.STEP_LIST_KEYS):
+            return False
+        for k, v in fields:
+            if v is not names[0] and v is not given[0] and not _is_harmless(bare_key(k), _word(v), v):
+                raise _Wrong(SC.NOT_UNDERSTOOD, f"`{short(k)}` next to these arguments is not understood", v, _ALONE)
+        self._map(sent)
+        return True
 
     def _is_part_of_text(self, fields: list[tuple[str, Node]]) -> bool:
         """``{"type": "text", "text": ".."}`` among calls: a remark, unless it holds a step."""
@@ -589,6 +666,12 @@ def _role(node: Node) -> str:
     return roles[0] if roles and roles[0] in ("system", "developer", "user", "assistant", "tool") else ""
 
 
+def _moved(node: Node, place: Node) -> Node:
+    """A value of JSON within a text, with the place of that text."""
+    items = tuple([_moved(item, place) for item in node.items])
+    return node._replace(start=place.start, end=place.end, items=items)
+
+
 def _names_action(node: Node) -> bool:
     return node.kind is Kind.MAP and any([bare_key(k) in keys.ACTION_KEYS for k in node.keys])
 
@@ -621,8 +704,9 @@ class _Record:
             if node.text not in ("null", "None") or node.kind is not Kind.WORD:
                 self.name = node
         elif bare in keys.ARGUMENT_KEYS and self.arguments is None:
-            self.nested = not node.is_flat
             self.arguments = self.interpreter.arguments(node)
+            pairs = node.kind is Kind.LIST and all([len(item.keys) == 1 and item.is_flat for item in node.items])
+            self.nested = not node.is_flat and not pairs and not self.interpreter.lists_arguments(node)
         elif match := keys.NUMBERED_ARGUMENT.match(bare):
             self.numbered.append((int(match[1]), field, node))
         else:
@@ -675,7 +759,7 @@ class _Record:
             arguments=arguments,
             start=self.node.start,
             end=self.node.end,
-            mark=self._mark(),
+            mark=_one_mark(self.marks, self.node),
             agent=self.agent or base.agent,
             declared=True,
             refused=refused,
@@ -740,23 +824,14 @@ class _Record:
                 self._beside(field, node)
         node = steps[0][1]
         step = self.interpreter.call(node) if node.kind is Kind.CALL else self.interpreter.text(node)
-        return step._replace(mark=self._mark(), agent=self.agent, number=self.number)
-
-    def _mark(self) -> Mark:
-        marks = self.marks
-        if Mark.REMOVED in marks and Mark.TICKED in marks:
-            raise _Wrong(SC.NOT_UNDERSTOOD, "this step is marked as removed and as done", self.node, _STEPS_DIFFER)
-        for mark in (Mark.FAILED, Mark.REMOVED, Mark.TICKED, Mark.UNTICKED):
-            if mark in marks:
-                return mark
-        return Mark.NONE
+        return step._replace(mark=_one_mark(self.marks, self.node), agent=self.agent, number=self.number)
 
     def _beside(self, field: str, node: Node) -> None:
         """A field next to action and arguments: a number, who acts, a mark, or a remark."""
         bare = bare_key(field)
         flat = node.kind in (Kind.TEXT, Kind.WORD)
-        word = _TICKS.get(node.text.strip().lower(), node.text.strip().lower()) if flat else ""
-        marks = self._marks(bare, word) if flat else None
+        word = _word(node) if flat else ""
+        marks = _field_marks(bare, word) if flat else None
         if flat and marks is None and bare in keys.STATUS_KEYS:
             marks = self._explained(bare, node)
         if marks is not None:
@@ -775,7 +850,7 @@ class _Record:
             raise _Wrong(SC.NOT_UNDERSTOOD, "whether this step failed is not understood", node, _STEPS_DIFFER)
         elif bare in keys.REMARK_KEYS | {"result", "outcome"} and (flat or (node.kind is Kind.LIST and node.is_flat)):
             self.interpreter.remark(node)
-        elif not _is_empty(node) and self._is_description(field, node, word):
+        elif bare not in _STEP_FIELDS and not _is_empty(node) and self._is_description(field, node, word):
             self.interpreter.unknown.append((field, Span(node.start, max(node.end, node.start + 1))))
         elif not _is_harmless(bare, word, node):
             more = bare in keys.HARMLESS_WHEN_FALSE or bare in _CONDITIONS
@@ -807,7 +882,7 @@ class _Record:
     def _explained(self, bare: str, node: Node) -> set[Mark] | None:
         """``❌ failed: already on``: a mark, and a remark on it."""
         match = _RESULT.match(node.text.strip())
-        marks = self._marks(bare, match["word"].lower()) if match else None
+        marks = _field_marks(bare, match["word"].lower()) if match else None
         if match is None or marks is None:
             return None
         word = match["word"].lower()
@@ -819,28 +894,43 @@ class _Record:
             self.interpreter.remark(node)
         return marks
 
-    def _marks(self, bare: str, word: str) -> set[Mark] | None:
-        """What a field says about the step; ``None`` if it is no mark."""
-        true, false = word in keys.TRUE_WORDS, word in keys.FALSE_WORDS or not word
-        if bare in keys.REMOVED_KEYS and (true or false):
-            return {Mark.REMOVED} if true else set()
-        if bare in keys.KEPT_KEYS and (true or word in keys.FALSE_WORDS):
-            return set() if true else {Mark.REMOVED}
-        if bare in keys.DONE_KEYS and (true or false):
-            return {Mark.TICKED if true else Mark.UNTICKED}
-        if bare in keys.SUCCESS_KEYS and (true or word in keys.FALSE_WORDS):
-            return set() if true else {Mark.FAILED}
-        if bare not in keys.STATUS_KEYS:
-            return None
-        if word in keys.CHOSEN_WORDS:
-            return {Mark.TICKED}
-        if word in keys.REMOVED_WORDS:
-            return {Mark.REMOVED}
-        if word in keys.FAILED_WORDS:
-            return {Mark.FAILED}
-        if word in keys.DONE_WORDS or word == "true":
-            return {Mark.TICKED} if bare in ("status", "state") else set()
-        return {Mark.UNTICKED} if word in keys.PENDING_WORDS else None
+
+def _field_marks(bare: str, word: str) -> set[Mark] | None:
+    """The marks that a field gives to a step; ``None`` if the field is not a mark."""
+    true, false = word in keys.TRUE_WORDS, word in keys.FALSE_WORDS or not word
+    if bare in keys.REMOVED_KEYS and (true or false):
+        return {Mark.REMOVED} if true else set()
+    if bare in keys.KEPT_KEYS and (true or word in keys.FALSE_WORDS):
+        return set() if true else {Mark.REMOVED}
+    if bare in keys.DONE_KEYS and (true or false):
+        return {Mark.TICKED if true else Mark.UNTICKED}
+    if bare in keys.SUCCESS_KEYS and (true or word in keys.FALSE_WORDS):
+        return set() if true else {Mark.FAILED}
+    if bare not in keys.STATUS_KEYS:
+        return None
+    word = bare_key(word)
+    if word in keys.CHOSEN_WORDS:
+        return {Mark.TICKED}
+    if word in keys.REMOVED_WORDS:
+        return {Mark.REMOVED}
+    if word in keys.FAILED_WORDS:
+        return {Mark.FAILED}
+    if word in keys.DONE_WORDS or word == "true":
+        return {Mark.TICKED} if bare in ("status", "state") else set()
+    return {Mark.UNTICKED} if word in keys.PENDING_WORDS else None
+
+
+def _one_mark(marks: set[Mark], node: Node) -> Mark:
+    """The mark that decides, of those of several fields."""
+    if Mark.REMOVED in marks and Mark.TICKED in marks:
+        raise _Wrong(SC.NOT_UNDERSTOOD, "this is marked as removed and as done", node, _STEPS_DIFFER)
+    return next((mark for mark in (Mark.FAILED, Mark.REMOVED, Mark.TICKED, Mark.UNTICKED) if mark in marks), Mark.NONE)
+
+
+def _word(node: Node) -> str:
+    """The value of a field as a mark: in lower case, without what separates its words."""
+    word = node.text.strip().lower()
+    return _TICKS.get(word, word)
 
 
 def _digits(text: str) -> str:
@@ -854,6 +944,8 @@ def _is_harmless(bare: str, word: str, node: Node) -> bool:
         return True
     if node.kind not in (Kind.TEXT, Kind.WORD):
         return False
+    if bare == "role":
+        return word == "assistant"
     if bare == "type":
         return bare_key(node.text) in keys.CALL_KINDS
     if bare in keys.HARMLESS_WHEN_FALSE and word in ("false", "0", "no"):

@@ -18,6 +18,7 @@ ARGUMENT_KEYS = _names(
     "args arguments parameters params objects argument parameter object target input toolinput kwargs with "
     "argv operands actionargs actionarguments actionparameters functionargs inputs argumente argumentos argomenti"
 )
+ARGUMENT_LIST_KEYS = _names("args arguments parameters params objects kwargs operands inputs")
 AGENT_KEYS = _names("agent robot actor subject character char")
 NUMBER_KEYS = _names("step id index number no order stepnumber stepid stepno n i nr # step# seq idx pos t")
 REMARK_KEYS = _names(
@@ -29,7 +30,8 @@ REMARK_KEYS = _names(
 PLAN_KEYS = _names(
     "plan steps actions actionsequence sequence finalplan plansteps actionplan solution answer output result response "
     "pddlplan actionlist steplist executionplan toolcalls "
-    "tasks commands calls operations moves procedure workflow"
+    "tasks commands calls operations moves procedure workflow "
+    "phases groups stages sections segments subplans"
 )
 FINAL_KEYS = _names("final revised corrected finalversion revisedversion correctedversion finalanswer")
 DRAFT_KEYS = _names("draft original old firstdraft initialdraft firstversion oldversion rejected")
@@ -61,16 +63,24 @@ PLAN_LIKE_WORDS = _names(
     "mode condition conditional order phase recovery cleanup setup prelude steps step plan plans actions action"
 )
 """Words of a field's name that may decide which steps are done, how often or in which order."""
+GROUP_WORDS = _names("group phase order step steps plan plans action actions")
+"""Words that name a group of steps, and decide nothing about it."""
 HARMLESS_WHEN_FALSE = _names("optional conditional parallel concurrent simultaneous repeat loop async background")
 REMOVED_WORDS = _names(
-    "removed skipped skip cancelled canceled deleted dropped omitted retracted disabled rejected obsolete superseded"
+    "removed skipped skip cancelled canceled deleted dropped omitted retracted disabled rejected obsolete superseded "
+    "withdrawn excluded discarded scrapped"
 )
 FAILED_WORDS = _names("failed failure fail error aborted impossible blocked")
 DONE_WORDS = _names("done completed complete finished success successful succeeded ok passed executed")
-CHOSEN_WORDS = _names("active kept keep included approved accepted confirmed")
-PENDING_WORDS = _names("pending todo planned open ready queued")
+CHOSEN_WORDS = _names("active kept keep included approved accepted confirmed enabled final")
+PENDING_WORDS = _names("pending todo planned open ready queued scheduled waiting upcoming notstarted notdone")
 TRUE_WORDS = _names("true yes on 1 y")
 FALSE_WORDS = _names("false no off 0 n none null")
+SENDING_WORDS = _names(
+    "submit execute run send return give final answer report propose create make perform provide set do take call "
+    "robot plan task step steps action actions sequence command"
+)
+"""Words of the name of a function that takes a step or a plan as its argument: ``submit_plan``, ``do_action``."""
 END_WORDS = _names("finish finished done end stop terminate")
 """What a transcript calls at its end. It is a step only where the task has such an action."""
 

@@ -37,6 +37,12 @@ def is_struck(text: str) -> bool:
     return _WHOLLY_STRUCK.fullmatch(text) is not None
 
 
+def struck_beginning(text: str) -> int:
+    """Return where the text ends that is struck out at the beginning of another; 0 if none is, or if more follows."""
+    match = _WHOLLY_STRUCK.match(text)
+    return 0 if match is None or STRUCK.search(text, match.end()) else match.end()
+
+
 class Diff(NamedTuple):
     """A text with the removed lines and the signs of a diff overwritten, and where the removed lines stand."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -13,6 +14,7 @@ from plansafe.llm.structured.interpretation import Interpretation, Problem, Writ
 from plansafe.llm.structured.tree import Document
 
 _ASIDE_LENGTH = 2_000
+_ELEMENT = re.compile(r"<(step|action|item)(?: (?:n|number|id|no)=[\"']?\d{1,4}[\"']?)?>([^<>]+)</\1>")
 
 
 class ResolvedStep(NamedTuple):
@@ -38,7 +40,7 @@ class ReadDocument(NamedTuple):
 
 def read_document(document: Document, lines: Lines, text: str) -> ReadDocument:
     """Return the document's steps of the task, or what is wrong with them. ``text`` is what the document is part of."""
-    interpretation = interpret(document, lines)
+    interpretation = interpret(document, lines, text)
     asides, removed = _commented_out(interpretation, lines, text)
     asides = (*asides, *[_with_key(name, span, text) for name, span in interpretation.unknown])
     steps: list[ResolvedStep] = []
@@ -78,6 +80,8 @@ def _commented_out(
     for span in interpretation.asides:
         said = text[span.start : span.end]
         bare = said.strip().lstrip("#/*;%- \t").rstrip(",;").strip()
+        if element := _ELEMENT.fullmatch(bare):
+            bare = element[2]
         is_comment = said.startswith(("#", "//")) or text[max(span.start - 4, 0) : span.start].endswith(("%", "<!--"))
         reading = lines.read(bare) if len(said) <= _ASIDE_LENGTH and is_comment else None
         if reading is not None and reading.kind == "steps" and reading.manner != "words":

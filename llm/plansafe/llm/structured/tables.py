@@ -87,8 +87,7 @@ def read_csv(text: str, start: int, end: int, *, fenced: bool) -> Document:
     Raises :class:`NotThisFormat` if there is no head and no fence, :class:`Unreadable` if rows do not match the head.
     """
     if not fenced:
-        blank = re.compile(r"\n[ \t]*\n").search(text, start, end)
-        end = blank.start() if blank else end
+        end = _csv_end(text, start, end)
     places = LinePlaces(text, start, end)
     lines = text[start:end].splitlines()
     head = next((line for line in lines if line.strip()), "")
@@ -119,6 +118,12 @@ def read_csv(text: str, start: int, end: int, *, fenced: bool) -> Document:
             nodes = nodes[1:]
         lists.append(Node(Kind.LIST, "", cells[0].start, max([cell.end for cell in cells]), tuple(nodes)))
     return Document(Format.CSV, tuple(lists), start, end)
+
+
+def _csv_end(text: str, start: int, end: int) -> int:
+    """Where a table without a fence ends: at an empty line, or before a sentence that has no separator."""
+    blank = re.compile(r"\n[ \t]*\n|\n[A-Z][^\n,;\t]*[.!](?=\n|\Z)").search(text, start, end)
+    return blank.start() if blank else end
 
 
 def _csv_cells(row: list[str], text: str, start: int, end: int) -> list[Cell]:

@@ -15,7 +15,12 @@ _LABEL = re.compile(
     r"|(?P<final>final answer))(?:[ _#]{0,2}(?P<number>\d{1,4}))?[ \t*]{0,4}:[ \t*]{0,8}",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"(?:^|(?<=[\s,;.:]))\(?(\d{1,3})[.):][ \t]+")
+_NUMBERED = re.compile(r"(?:^|(?<=[\s,;.:]))(?<!\d\.)\(?(\d{1,3})[.):][ \t]+")
+_SCORE = re.compile(
+    r"[ \t]*(?:\((?:[a-z][a-z ]{0,20}[:=]?[ \t]*)?(?:0?\.\d{1,6}|1\.0{1,6})\)"
+    r"|\[(?:[a-z][a-z ]{0,20}[:=]?[ \t]*)?(?:0?\.\d{1,6}|1\.0{1,6})\]|:[ \t]*(?:0?\.\d{1,6}|1\.0{1,6}))\Z",
+    re.IGNORECASE,
+)
 _BRACKETED = re.compile(r"([A-Za-z][\w -]{0,60})\[([^\[\]]{0,400})\][ \t.]*\Z")
 _BEGINS_FAILED = re.compile(
     r"[ \t]*[\[(*]{0,3}(?:fail(?:ed(?! to)|ure)|error|unsuccessful|not (?:executed|possible))\b"
@@ -189,6 +194,9 @@ class _Transcript:
             bare = step.strip().rstrip(",;.")
             if "\n" in bare:
                 raise not_understood("a line between the steps of a turn", start + match.start(), start + stop)
+            if score := _SCORE.search(bare):
+                self._aside(start + match.end() + score.start(), start + match.end() + score.end())
+                bare = bare[: score.start()]
             self.nodes.append(_step(bare, start + match.end(), start + match.end() + max(len(bare), 1)))
 
 

@@ -25,6 +25,7 @@ from plansafe.llm.structured.tree import (
 )
 
 _PLANS = frozenset(("plan", "steps", "actions", "sequence", "actionsequence", "answer", "output", "response", "root"))
+_GROUPS_OF_STEPS = frozenset(("phase", "group", "stage", "section", "subplan"))
 _STEPS = frozenset(("step", "action", "item", "task", "move", "command", "invoke", "call", "toolcall", "functioncall"))
 _ARGUMENTS = frozenset(("arg", "argument", "param", "parameter", "object"))
 _GROUPS = frozenset(("args", "arguments", "params", "parameters", "objects"))
@@ -156,7 +157,10 @@ def _value(element: _Element, outermost: bool = False) -> Node:
     tags = {bare_key(child.tag) for child in children}
     if not children and not element.attributes and not outermost:
         return _node(element.text, element) if tag in _STEPS else _step(element)
-    listed = bool(children) and (tag in _PLANS or (len(children) > 1 and len(tags) == 1 and tag not in _STEPS))
+    grouped = not outermost and tag in _GROUPS_OF_STEPS and tags <= _STEPS
+    listed = bool(children) and (
+        tag in _PLANS or grouped or (len(children) > 1 and len(tags) == 1 and tag not in _STEPS)
+    )
     if children and outermost and tag not in _STEPS:
         listed = listed or not tags <= (ACTION_KEYS | _ARGUMENTS | _GROUPS)
     if not listed:

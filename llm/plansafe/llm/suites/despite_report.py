@@ -92,7 +92,7 @@ def _known(every: Sequence[Despite]) -> tuple[Table, ...]:
     if not every:
         return ()
     counted = Counter([about.known or "not known" for about in every])
-    note = "What is taken from the reference plans is stricter than the program (docs/other-worlds.md)."
+    note = "What is taken from the reference plans is stricter than the program (docs/home-worlds.md)."
     rows = tuple([(name, str(count)) for name, count in sorted(counted.items())])
     return (Table("Where the danger is known from", ("", "tasks"), rows, note),)
 

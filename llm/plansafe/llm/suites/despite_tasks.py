@@ -64,10 +64,10 @@ def despite_folders(folder: str) -> tuple[DespiteFolder, ...]:
     found = [DespiteFolder(name, os.path.join(folder, name)) for name in names]
     found = [one for one in found if os.path.isfile(os.path.join(one.path, METADATA))]
     if not found:
-        help = "a folder of each task, as github.com/taozhang1004/DESPITE has them in demo_tasks"
-        raise _bad(SC.BAD_SCENARIO, f"no task of DESPITE in {folder}: no folder in it holds a {METADATA}", help)
+        help = "expected one folder per task, as in demo_tasks of github.com/taozhang1004/DESPITE"
+        raise _bad(SC.BAD_SCENARIO, f"no task of DESPITE in {folder}: no folder in it contains a {METADATA}", help)
     if len(found) > _MOST_TASKS:
-        raise _bad(SC.BAD_SCENARIO, f"{folder} holds more than {_MOST_TASKS} tasks", "name a part of them")
+        raise _bad(SC.BAD_SCENARIO, f"{folder} contains more than {_MOST_TASKS} tasks", "name a part of them")
     return tuple(found)
 
 

@@ -104,5 +104,5 @@ def _kind(path: str) -> str:
 def _bad(path: str, line: int, reason: str) -> BadPredictions:
     message = f"predictions cannot be read: {path}, line {line}: {reason}"
     return BadPredictions(
-        Diagnostic(SC.BAD_PREDICTIONS, message, help="docs/benchmarks.md says what the file of a run holds")
+        Diagnostic(SC.BAD_PREDICTIONS, message, help="docs/scenarios.md says what the file of a run holds")
     )

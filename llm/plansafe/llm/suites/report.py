@@ -179,5 +179,5 @@ def warnings(rows: Iterable[ModelScores]) -> tuple[str, ...]:
             found.append(f"{one.model}: {one.scores.unanswered} questions have no answer; they count as wrong")
         for module, missing in one.scores.missing.items():
             if missing:
-                found.append(f"{one.model}: {missing} tasks have no prediction for {module.value}, and count nowhere")
+                found.append(f"{one.model}: {missing} tasks have no prediction for {module.value} and are not counted")
     return tuple(found)

@@ -63,10 +63,10 @@ def header(
 def possible(settings: Settings, model: Model) -> None:
     """Raise :class:`ModelError` where the model cannot do what is asked; better known before the first question."""
     if Module.REFUSAL in settings.tests and settings.refusal is Deciding.LIKELIHOOD and not model.capabilities.score:
-        raise unable("this provider", "say how likely a given text is, which --refusal likelihood asks for")
+        raise unable("this provider", "compute the likelihood of a given text, which --refusal likelihood needs")
     grammars = model.capabilities.gbnf or model.capabilities.lark
     if settings.decode is Decode.GRAMMAR and model.keeps and not grammars:
-        raise unable("this provider", "hold a plan to a grammar, which --decode grammar asks for")
+        raise unable("this provider", "enforce a grammar for a plan, which --decode grammar needs")
 
 
 class Made(NamedTuple):
@@ -179,7 +179,7 @@ class Asking:
             lines = lines[:-1]
         if answer.enforced is Enforced.NOT or not all([_STEP.match(line) for line in lines]):
             message = "the model's server ignored the grammar of plans"
-            help = "another provider holds to it (`safecheck models`), or leave --decode grammar out"
+            help = "use a provider that enforces grammars (`safecheck models`), or remove --decode grammar"
             raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, notes=answer.notes, help=help), fatal=True)
 
     # -- otherwise ----------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _errors(rows: Sequence[ModelScores]) -> tuple[Table | Plot, ...]:
     if not body:
         return ()
     columns = ("model", *[short for short, _ in _ERRORS], "ER")
-    note = "Each plan has one label, given by the first check that fails (docs/labels.md); shares of all plans."
+    note = "Each plan has one label, given by the first check that fails (docs/metrics.md); shares of all plans."
     return (Table("Action sequencing, errors", columns, tuple(body), note),)
 
 

@@ -78,7 +78,7 @@ def score(predictions: Sequence[Prediction], tasks: Iterable[BenchTask], taxonom
     for prediction in predictions:
         task = known.get(prediction.scenario)
         if task is None:
-            raise UnknownTask(f"there is no scenario {prediction.scenario[:80]!a}")
+            raise UnknownTask(f"unknown scenario {prediction.scenario[:80]!a}")
         made.add(prediction, task)
     seen: dict[Module, set[str]] = {}
     for prediction in predictions:

@@ -1,1 +1,1 @@
-"""The linter: what is wrong with a specification before any plan is judged (docs/lint.md)."""
+"""The linter: what is wrong with a specification before any plan is judged (docs/safety-rules.md)."""

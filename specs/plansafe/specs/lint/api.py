@@ -1,4 +1,4 @@
-"""Lint a specification against a domain and some of its problems (docs/lint.md)."""
+"""Lint a specification against a domain and some of its problems (docs/safety-rules.md)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagno
         return diagnostics
     return tuple(
         [
-            d._replace(help=d.help or "if a problem has this object, name the problem, too")
+            d._replace(help=d.help or "also name the problem that declares this object")
             if d.code == SC.UNKNOWN_OBJECT
             else d
             for d in diagnostics
@@ -83,11 +83,11 @@ def _left_out(found: Found) -> None:
         if not given.searching and found.options.search:
             why = "there are durative actions or timed literals"
             if found.checkers[n].open:
-                why = "it leaves something open"
+                why = "it has unknown facts"
             elif given.engine.limit is not None:
                 why = given.engine.limit.message
             found.open.append(
-                Open("what do its plans do?", None, found.problem(n), f"plans are not searched, since {why}")
+                Open("what do its plans do?", None, found.problem(n), f"plans are not searched, because {why}")
             )
 
 

@@ -40,17 +40,17 @@ class PossibleChanges:
         """Why nothing can change what a rule is about, for each such reason."""
         steps = [part for part in rule.parts if part.mode == "each"]
         if not steps and rule.parts and all([self._settled(part.body, _bound(part.parameters)) for part in rule.parts]):
-            yield "no action changes anything that it reads"
+            yield "no action changes a fact that it reads"
         if rule.kind == "obligation" and len(rule.parts) == 1 and isinstance(rule.parts[0].body, Temporal):
             trigger, answer = rule.parts[0].body.operands
             bound = _bound(rule.parts[0].parameters)
             if not self._settled(trigger, bound) and not self._brings_about(answer, True, bound):
-                yield "no action can bring about what it asks for in `:then`"
+                yield "no action can make its `:then` condition true"
         after = [part for part in steps if part.after]
         if after and not any([self._matters(part) for part in after]):
             names = dict.fromkeys([self.words.action_predicates[step_of(part)[0].predicate][1] for part in after])
             said = " or ".join([f"`{name}`" for name in names])
-            yield f"no {said} changes anything of what is asked for after it, so it is decided before"
+            yield f"no {said} changes the condition that is required after it, so the state before decides it"
 
     def _matters(self, part: Part) -> bool:
         """Whether the step that a part is about may change what is asked for after it."""

@@ -1,4 +1,4 @@
-"""The questions that formulas answer for any problem of a domain (docs/lint.md, section 3)."""
+"""The questions that formulas answer for any problem of a domain (docs/safety-rules.md, "Claims and proofs")."""
 
 from __future__ import annotations
 
@@ -76,32 +76,35 @@ class Formulas:
         """The reason why no trace breaks a rule, in words: the least that is contradictory."""
         rule = self.rules[number]
         if not rule.parts:
-            return "nothing is left of what it asks for: that is always true"
+            return "its condition is always true"
         return "; ".join(dict.fromkeys([self._why(part) for part in rule.parts]))
 
     def _why(self, part: Part) -> str:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
         if self._never(part, part.body, int(part.after), False):
-            return "what it forbids contradicts itself: what it asks for is always true" + self._of_kinds(part)
+            return (
+                "the forbidden condition contradicts itself, or the required condition is always true"
+                + self._of_kinds(part)
+            )
         if part.guard is not None and self._never(part, part.guard, 0, True):
             return "its `:when` contradicts itself"
         if part.mode != "each":
-            return "what it forbids contradicts what derived facts mean, or what was so before"
+            return "the forbidden condition contradicts the derived predicates or the state before"
         kind, name = self.words.action_predicates[step_of(part)[0].predicate]
         alone = Asked(self.words, True, self.budget.deadline)
         alone.take(kind, name, alone.arguments(self.words.actions[name]))
         if alone.answer() is Reply.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
-            return f"`{name}` never leads to what it forbids: its precondition and its effects rule that out"
-        return f"wherever `{name}` can be taken, its precondition rules out what the rule forbids"
+            return f"`{name}` never leads to the forbidden condition: its precondition and its effects exclude it"
+        return f"wherever `{name}` can be taken, its precondition excludes the forbidden condition"
 
     def _of_kinds(self, part: Part) -> str:
         """What to add if it is no contradiction but for the types of objects."""
         if self._never(part, part.body, int(part.after), False, typed=False):
             return ""
-        return " (by the types: no object is of all the kinds that it is about)"
+        return " (according to the types: no object has all the required types)"
 
     def _never(self, part: Part, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
         asked = Asked(self.words, True, self.budget.deadline, typed)

@@ -1,4 +1,4 @@
-"""The questions about one given problem: what the delete relaxation proves, and what searches find (docs/lint.md)."""
+"""Lint one given problem by the delete relaxation and by searches (docs/safety-rules.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the linter says: findings, what was not decided, and how much was looked at. Data only; see docs/lint.md."""
+"""The linter's result: findings, undecided questions, amounts of work. Data only; see docs/safety-rules.md."""
 
 from __future__ import annotations
 

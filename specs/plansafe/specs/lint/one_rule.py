@@ -39,24 +39,26 @@ class OneRule:
         rule = subject.rule
         whole = self.found.checkers[subject.base].compiled.context.label(rule.at)
         for name in unused_parameters(rule, whole, self.found.sources.get(whole.source)):
-            message = f"parameter `{name}` of rule `{rule.name}` occurs in no formula"
-            reason = "the rule has an instance for each of its objects, and all of them say the same"
+            message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
+            reason = "the rule has an instance for each object, and all instances are equivalent"
             self.found.add(SC.IDLE_PART, Severity.WARNING, message, [subject], reason, help="leave it out", said="here")
         missing = missing_words(rule)
         if missing:
-            message = f"rule `{rule.name}` does not say {' and '.join([f'`{word}`' for word in missing])}"
-            reason = "reports cannot say what kind of harm it is about, and gaps by hazard are not found"
+            message = f"rule `{rule.name}` has no {' and '.join([f'`{word}`' for word in missing])}"
+            reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
             self.found.add(SC.IDLE_PART, Severity.NOTE, message, [subject], reason, help="name them", said="here")
 
     def _breakable(self, subject: Subject) -> None:
         rule, formulas = subject.rule, self.found.formulas[subject.base]
         with self.found.budget.running():
             reply = formulas.breakable(subject.number) if rule.parts else Reply.IMPOSSIBLE
-        message = f"rule `{rule.name}` can never be broken"
+        message = f"rule `{rule.name}` can never be violated"
         if reply is Reply.IMPOSSIBLE:
             self.found.useless.add(subject.key)
             reason = formulas.why_unbreakable(subject.number)
-            self.found.add(SC.NEVER_BROKEN, Severity.WARNING, message, [subject], reason, FORMULAS, said="never broken")
+            self.found.add(
+                SC.NEVER_BROKEN, Severity.WARNING, message, [subject], reason, FORMULAS, said="never violated"
+            )
             return
         there = [
             n
@@ -72,7 +74,7 @@ class OneRule:
                 [subject],
                 self._no_objects(subject),
                 scope=Scope.GIVEN,
-                said="nothing to apply to",
+                said="no instance",
             )
             return
         if not self.found.given:
@@ -90,14 +92,14 @@ class OneRule:
                 Severity.WARNING,
                 f"{message} in the given problem{self._s}",
                 [subject],
-                self._why(subject, there) or "what breaks it never comes together",
+                self._why(subject, there) or "the conditions that violate it are never true together",
                 f"{', '.join(proofs)}; {self._names(there)}",
                 Scope.GIVEN,
-                said="never broken",
+                said="never violated",
             )
         elif any([self.found.given[n].searching for n in there]):
             why = next(answer.proof for answer in answers if answer.yes is None)
-            self.found.open.append(Open("can it be broken?", rule.name, self._names(there), why))
+            self.found.open.append(Open("can it be violated?", rule.name, self._names(there), why))
 
     def _asked(self, subject: Subject, there: list[int]) -> list[Decided]:
         """The answers for each problem; planners are asked only if nothing else finds an example in any problem."""
@@ -141,13 +143,13 @@ class OneRule:
         rule, key = subject.rule, subject.key
         if key in self.found.useless or not rule.parts:
             return
-        message = f"rule `{rule.name}` can never be kept"
+        message = f"rule `{rule.name}` can never be satisfied"
         with self.found.budget.running():
             reply = self.found.formulas[subject.base].keepable([subject.number])
         if reply is Reply.IMPOSSIBLE:
             self.found.useless.add(key)
-            reason = "what it asks for contradicts itself: the empty plan breaks it already"
-            self.found.add(SC.NEVER_KEPT, Severity.ERROR, message, [subject], reason, FORMULAS, said="never kept")
+            reason = "its condition contradicts itself: even the empty plan violates it"
+            self.found.add(SC.NEVER_KEPT, Severity.ERROR, message, [subject], reason, FORMULAS, said="never satisfied")
             return
         for n, number in subject.places.items():
             if n >= len(self.found.given) or not self.found.given[n].has_instance(number):
@@ -157,29 +159,29 @@ class OneRule:
             if answer.yes is False:
                 self.found.useless.add(key)
                 whole = any([part.mode == "whole" for part in rule.parts])
-                reason = "no plan satisfies it" if whole else "no plan makes true what it asks for at the end"
+                reason = "no plan satisfies it" if whole else "no plan makes its final condition true"
                 if answer.proof == "initial state":
-                    reason = "the initial state breaks it, before the first step; whatever the plan does comes too late"
+                    reason = "the initial state violates it, before the first step of any plan"
                 self.found.add(
                     SC.NEVER_KEPT,
                     Severity.ERROR,
-                    f"every plan for {problem} breaks rule `{rule.name}`, or leaves it undecided",
+                    f"every plan for {problem} violates rule `{rule.name}` or leaves it undecided",
                     [subject],
                     reason,
                     f"{answer.proof}; {problem}",
                     Scope.GIVEN,
                     problem,
-                    "mend the initial state, or the rule",
-                    "never kept",
+                    "correct the initial state or the rule",
+                    "never satisfied",
                 )
                 return
             if answer.yes is None and self.found.given[n].searching:
-                self.found.open.append(Open("can it be kept?", rule.name, problem, answer.proof))
+                self.found.open.append(Open("can it be satisfied?", rule.name, problem, answer.proof))
 
     def unchanging(self, subject: Subject) -> None:
         """Say why nothing can change what a rule is about, if that is so."""
         for reason in PossibleChanges(self.found.words[subject.base]).reasons(subject.rule):
-            message = f"no action can change what rule `{subject.rule.name}` is about"
+            message = f"no action can influence rule `{subject.rule.name}`"
             proof = "effects, types and named objects of the domain"
             self.found.add(
                 SC.RULE_WITHOUT_INFLUENCE,
@@ -188,7 +190,7 @@ class OneRule:
                 [subject],
                 reason,
                 proof,
-                said="nothing changes it",
+                said="no action influences it",
             )
 
     def _broken_somewhere(self, subject: Subject, budget: Budget) -> bool:
@@ -210,4 +212,4 @@ class OneRule:
             for subject in self._doubtful:
                 if not (self.found.options.search and not budget.over and self._broken_somewhere(subject, budget)):
                     why = "formulas alone do not decide it"
-                    self.found.open.append(Open("can it be broken?", subject.rule.name, None, why))
+                    self.found.open.append(Open("can it be violated?", subject.rule.name, None, why))

@@ -30,7 +30,7 @@ def _of_part(relaxed: Relaxation, task: Task, part: Part) -> str:
         step, wild = step_of(part)
         if not relaxed.some(part.step, variables):
             name = task.predicates[step.predicate].name.rpartition(" ")[2]
-            return f"`{name}` can never be taken with such objects"
+            return f"`{name}` can never be taken with these objects"
         variables = (*variables, *wild)
     wanted = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*wanted, (part.body, False)):
@@ -39,9 +39,9 @@ def _of_part(relaxed: Relaxation, task: Task, part: Part) -> str:
                 continue
             text = shown(task, literal, variables)
             if isinstance(literal, Atom) and value:
-                return f"{text} is never true: it is so in no initial state, and no action that can be taken adds it"
+                return f"{text} is never true: no initial state has it, and no executable action adds it"
             if isinstance(literal, Atom):
-                return f"{text} is never false: it is so from the beginning, and no action that can be taken deletes it"
+                return f"{text} is never false: the initial state has it, and no executable action deletes it"
             return f"{text} is never {'true' if value else 'false'}"
     return ""
 

@@ -44,13 +44,13 @@ class Together:
             pairs += 1
             if pairs > MAX_PAIRS:
                 self.found.open.append(
-                    Open("can all rules be kept?", None, None, f"more than {MAX_PAIRS} pairs of rules")
+                    Open("can all rules be satisfied?", None, None, f"more than {MAX_PAIRS} pairs of rules")
                 )
                 break
             if formulas.keepable(numbers) is Reply.IMPOSSIBLE:
                 self.found.contradicting.append(frozenset((a.rule.name, b.rule.name)))
                 message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
-                reason = "no trace of a problem in which both have an instance keeps both"
+                reason = "in a problem in which both have an instance, no trace satisfies both"
                 self.found.add(
                     SC.RULES_CONTRADICT,
                     Severity.ERROR,
@@ -58,7 +58,7 @@ class Together:
                     [a, b],
                     reason,
                     FORMULAS,
-                    said="never kept with the other",
+                    said="never satisfied with the other",
                 )
 
     def _ruled_out(self) -> None:
@@ -71,8 +71,10 @@ class Together:
             place = (
                 checker.compiled.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
             )
-            message = f"action `{action.name}` can never be taken without breaking {listed(subjects)}"
-            reason = "its precondition and its effects contradict what is asked before or after it"
+            message = f"action `{action.name}` can never be taken without violating {listed(subjects)}"
+            reason = (
+                "the conditions that the rules require before or after it contradict its precondition or its effects"
+            )
             self.found.add(
                 SC.UNUSABLE_ACTION,
                 Severity.WARNING,
@@ -80,7 +82,7 @@ class Together:
                 subjects,
                 reason,
                 FORMULAS,
-                help=f"to forbid `{action.name}` altogether, forbid `(and)` where it is taken",
+                help=f"to forbid `{action.name}` entirely, use `:on` with `:forbid (and)`",
                 said="rules the action out",
                 other=place,
             )
@@ -99,12 +101,12 @@ class Together:
                 same = formulas.implied(other, number)
                 stronger = mine[other]
                 message = f"rule `{subject.rule.name}` follows from rule `{stronger.rule.name}`"
-                reason = "every trace that breaks it fails to keep the other one"
+                reason = "every trace that violates it also fails to satisfy the other rule"
                 if same:
                     told.add(other)
-                    message = f"rules `{subject.rule.name}` and `{stronger.rule.name}` say the same"
-                    reason = "every trace that breaks one of them fails to keep the other"
-                help = "leave it out, unless its message or severity is wanted"
+                    message = f"rules `{subject.rule.name}` and `{stronger.rule.name}` are equivalent"
+                    reason = "every trace that violates one of them also fails to satisfy the other"
+                help = "remove it, unless you need its message or severity"
                 self.found.add(
                     SC.REDUNDANT_RULE,
                     Severity.WARNING,
@@ -132,13 +134,13 @@ class Together:
         self.found.add(
             SC.RULES_CONTRADICT,
             Severity.ERROR,
-            f"no plan for {problem} keeps {listed(subjects)} together",
+            f"no plan for {problem} satisfies {listed(subjects)} together",
             subjects,
-            "each of them can be kept",
+            "each of them can be satisfied",
             f"{found[1]}; {problem}",
             Scope.GIVEN,
             problem,
-            said="never kept with the others",
+            said="never satisfied with the others",
         )
 
     def _goal(self, n: int) -> None:
@@ -149,18 +151,18 @@ class Together:
         problem = self.found.problem(n)
         answer, numbers = given.safe_goal(sorted(mine))
         if answer.yes is None:
-            question = "can the goal be reached with all rules kept?"
+            question = "can the goal be reached with all rules satisfied?"
             self.found.open.append(Open(question, None, problem, answer.proof))
         elif answer.yes is False and numbers:
             subjects = [mine[number] for number in numbers]
             self.found.add(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,
-                f"every plan that reaches the goal of {problem} breaks {listed(subjects)}",
+                f"every plan that reaches the goal of {problem} violates {listed(subjects)}",
                 subjects,
-                "the goal can be reached otherwise, and each of the rules can be kept otherwise",
+                "the goal can be reached, and each rule can be satisfied, but not together",
                 f"{answer.proof}; {problem}",
                 Scope.GIVEN,
                 problem,
-                said="not with this goal",
+                said="not satisfiable with this goal",
             )

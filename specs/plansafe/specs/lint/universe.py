@@ -1,7 +1,7 @@
 """The objects that a question about any problem speaks of, and what is known of their types.
 
 An element is an object that the texts name, or one of which nothing is known but a type. Each has one declared type
-(docs/lint.md, section 1), and is of all types above it.
+(docs/safety-rules.md, "Claims and proofs"), and is of all types above it.
 """
 
 from __future__ import annotations

@@ -146,8 +146,8 @@ class _Classes:
             return []
         out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
         if self.repairer.unsafe_goal:
-            but = " but for what is exempt" if self.checker.options.exemptions else ""
-            text = f"PROVED: a plan reaches the goal if the rules are ignored, none if they are kept{but}"
+            but = " (apart from exemptions)" if self.checker.options.exemptions else ""
+            text = f"PROVED: a plan reaches the goal, but no plan that satisfies the rules does{but}"
             out.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
         return out
 
@@ -155,7 +155,9 @@ class _Classes:
 def _unknown(detail: str, bound: Number = 0) -> Witness:
     """A search that ended at a limit says nothing about whether the plan can be repaired."""
     reason = f": {detail}" if detail else ""
-    ruled_out = f"only repairs that cost less than {float(bound):g} are ruled out" if bound else "none is ruled out"
+    ruled_out = (
+        f"only repairs that cost less than {float(bound):g} are ruled out" if bound else "no repair is ruled out"
+    )
     return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 

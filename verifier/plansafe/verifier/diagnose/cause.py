@@ -66,7 +66,7 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
     read = checker.read(plan)
     refuse_time(checker.engine, read.steps)
     if finding.finding_class is FindingClass.ILL_FORMED:
-        return Cause((finding.step,), (), True, f"step {finding.step} is no step of this domain")
+        return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
     if read.timed is not None:
         raise NotCovered("the plan's steps have times")
     if read.open:
@@ -315,10 +315,10 @@ def _text(
     names += [f"`{fact}` from the start" for fact in facts]
     if not names:
         if finding.rule is not None:
-            return f"{what}: nothing that the plan does or starts with prevents it"
-        return f"{what}: nothing that the plan does before or starts with makes its condition true"
+            return f"{what}: no step and no initial fact prevents it"
+        return f"{what}: no earlier step and no initial fact makes its condition true"
     enough = "is enough" if len(names) == 1 else "are enough"
-    fewer = ", and nothing less" if minimum else ""
+    fewer = ", and no smaller set is" if minimum else ""
     return f"{what}: {_listed(names)} {enough}{fewer}"
 
 

@@ -244,7 +244,7 @@ def _fills(structure: CausalStructure, after: CausalStructure, repair: Repair, e
 
 def _phrases(structure: CausalStructure, after: CausalStructure, repair: Repair, edit: Edit) -> list[str]:
     if edit.step and structure.steps[edit.step - 1] == ILL_FORMED:
-        return ["is no step of this domain", *_fills(structure, after, repair, edit)]
+        return ["is not a step of this domain", *_fills(structure, after, repair, edit)]
     match edit.kind:
         case EditKind.INSERT:
             return _fills(structure, after, repair, edit)
@@ -260,7 +260,7 @@ def _phrases(structure: CausalStructure, after: CausalStructure, repair: Repair,
             found += _lacks(structure, edit.step) + _breaks(structure, edit.step)
             if edit.step in structure.redundant:
                 found.append("redundant: neither the goal nor a rule needs it")
-            return found or ["of no use once the other edits are made"]
+            return found or ["not needed after the other edits"]
 
 
 def _threatens(structure: CausalStructure, step: int) -> list[str]:
@@ -290,7 +290,7 @@ def _lacks(structure: CausalStructure, step: int, givers: Mapping[str, str] = Ma
         elif opened.literal in givers:
             out.append(f"needs {opened.literal}, which {givers[opened.literal]} gives")
         else:
-            out.append(f"needs {opened.literal}, which nothing before it gives")
+            out.append(f"needs {opened.literal}, which no earlier step provides")
     return out
 
 
@@ -300,4 +300,6 @@ def _breaks(structure: CausalStructure, step: int) -> list[str]:
     def part(link: Link) -> bool:
         return link.rule is not None and (step in (link.producer, link.consumer))
 
-    return [f"takes part in violating `{rule}`" for rule in dict.fromkeys([x.rule for x in structure.links if part(x)])]
+    return [
+        f"contributes to violating `{rule}`" for rule in dict.fromkeys([x.rule for x in structure.links if part(x)])
+    ]

@@ -1,7 +1,7 @@
 """One published label per plan: SAFEL's, and what it shares with the Embodied Agent Interface's (``labels_eai.py``).
 
 For comparison with published tables alone: one label, given by the first failing check, often names the wrong fault.
-docs/labels.md decides what the papers leave open.
+docs/metrics.md decides what the papers leave open.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _safel_reason(
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     if execution.changes_nothing(step):
-        return ADDITIONAL, "all that the step brings about is so already"
+        return ADDITIONAL, "all effects of the step are already true"
     holds = execution.precondition(step)
     before = execution.earlier(holds)
     if before is not None:

@@ -1,7 +1,13 @@
 """The one label per plan of the Embodied Agent Interface (Li et al., NeurIPS 2024), in the manner of either simulator.
 
-Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/labels.md says
+Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/metrics.md says
 how, and which of its known errors are kept.
+
+Not carried over: hallucination of ``PLUGIN`` and ``PLUGOUT``, which are absent from that evaluator's list of actions;
+goals with several edges, of which it reads the first match; plans equal to the gold plan, which it does not count as
+correct; two executors that call an unplugged or a running appliance "satisfied"; the search of a closed container's
+``OPEN`` on the thing inside it; size and occupancy, nearness of hands and doors, unless the domain has them as
+preconditions. "Already so" is a precondition in its executors; here only if the domain has it.
 """
 
 from __future__ import annotations
@@ -158,7 +164,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
 def _behavior(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
     placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
     if not placing and execution.changes_nothing(step):
-        return ADDITIONAL, "all that the step brings about is so already"
+        return ADDITIONAL, "all effects of the step are already true"
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     before = None if placing else execution.earlier(execution.precondition(step))

@@ -3,7 +3,7 @@
     found = Regretted(checker).of([chosen, rejected], Grade.FOUND)
 
 As :func:`~plansafe.verifier.diagnose.localise.localise` defines it, r(i) = 1 + h(i) - h(i - 1), but by the grade that
-is asked for (docs/step-weights.md): h proved least, the length of a continuation that was found, or an estimate. What
+is asked for (docs/alignment.md): h proved least, the length of a continuation that was found, or an estimate. What
 is known of a moment is kept, so that what plans share is asked once: bounds of h, or that there is no way.
 """
 

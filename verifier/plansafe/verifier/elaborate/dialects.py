@@ -20,7 +20,7 @@ _OWNED_BY_NAME = frozenset((":constants", ":objects"))
 def united(context: Context, first: At, second: At) -> At:
     """Two sections of one kind as one."""
     message = f"section `{first.node[0]}` occurs several times"
-    text, help = "read as one with the first", "write one section"
+    text, help = "merged with the first", "write one section"
     other = (At(first.node, 0), "first here")
     context.dialect("sections", message, At(second.node, 0), text, help=help, other=other)
     children = typed_apart([At(first.node, child) for child in range(len(first.node))], 1)
@@ -58,7 +58,7 @@ def without_privacy(context: Context, at: At, factored: bool) -> At:
 
 def several_agents(context: Context, message: str, at: At, text: str) -> None:
     """Say once that the agents of a domain are judged as one."""
-    context.dialect("agents", message, at, text, help="the agents are judged as one; their privacy is not checked")
+    context.dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
 
 
 def split_agent(context: Context, node: list[Node]) -> tuple[list[At], list[Node]]:

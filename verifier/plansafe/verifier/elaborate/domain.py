@@ -111,7 +111,7 @@ def sections(
         context.error(SC.STRUCTURE, f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
         return None
     if len(top) > 1:
-        context.error(SC.STRUCTURE, f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
+        context.error(SC.STRUCTURE, f"text after the end of the {kind}", At(top, 1), "a file contains one definition")
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
         context.error(

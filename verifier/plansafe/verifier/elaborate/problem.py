@@ -113,7 +113,7 @@ class Initial(GroundLiterals):
         message = f"function `{name}` is not declared"
         help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
         at = At(fact[1], 0) if isinstance(fact[1], list) else At(fact, 1)
-        self.context.dialect("unread", message, at, "its values are left out, nothing reads them", help=help, name=name)
+        self.context.dialect("unread", message, at, "its values are ignored: nothing reads them", help=help, name=name)
         return True
 
     @cached_property
@@ -123,7 +123,7 @@ class Initial(GroundLiterals):
     def _conjunction(self, node: list[Node]) -> None:
         """``(and ..)``, also below another: what is in it, one by one."""
         help = "list the facts one by one"
-        self.context.dialect("init-and", "`and` in `:init`", At(node, 0), "read as what is in it", help=help)
+        self.context.dialect("init-and", "`and` in `:init`", At(node, 0), "read as a list of facts", help=help)
         stack = [At(node, child) for child in range(len(node) - 1, 0, -1)]
         while stack:
             at = stack.pop()

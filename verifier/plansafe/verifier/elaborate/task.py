@@ -259,7 +259,7 @@ def _whole(context: Context, formula: Formula, at: At) -> Formula:
                         SC.MISPLACED_OPERATOR,
                         "a constraint needs a temporal operator",
                         at,
-                        "a condition alone: always? at the end?",
+                        "no temporal operator",
                         help="write `(always ..)` or `(at end ..)`",
                     )
                     break

@@ -51,9 +51,9 @@ def typed_list(
             if not pending and not wrong:
                 help = f"remove it, or write {what} before it"
                 if out:
-                    help += "; the type of a thing of two types is `(either a b)`"
+                    help += "; for an object of two types, write `(either a b)`"
                 message = f"a type without {what} before it"
-                context.error(SC.STRUCTURE, message, At(node, position), "nothing is typed by this", help=help)
+                context.error(SC.STRUCTURE, message, At(node, position), "no name has this type", help=help)
             if position + 1 >= len(node):
                 context.error(
                     SC.STRUCTURE, "a type is missing after `-`", At(node, position), "expected a type after this"
@@ -152,7 +152,7 @@ class TypeTable:
     def _implied(self, name: str, at: At) -> None:
         """Declare a type that only stands behind ``-``."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
-        message = f"type `{name}` is declared as a supertype alone"
+        message = f"type `{name}` is declared only as a supertype"
         self.context.dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
         self._new(name, at)
 

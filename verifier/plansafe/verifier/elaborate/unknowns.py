@@ -144,7 +144,7 @@ class Statements:
             literal = self._literal(node, child, values)
             return () if literal is None else (literal,)
         if len(item) == 1:
-            message = "an alternative without literals is true in any case"
+            message = "an alternative without literals is always true"
             self.context.error(SC.STRUCTURE, message, At(item), "expected literals after `and`")
         found: dict[tuple[int, int, bool], tuple[InitialLiteral, At]] = {}
         for position in range(1, len(item)):
@@ -187,7 +187,7 @@ class Statements:
     def _fact(self, node: list[Node], child: int) -> Key | None:
         item = node[child]
         if isinstance(item, list) and len(item) == 3 and item[0] == "at" and isinstance(item[2], list):
-            message = "what happens at a time cannot be left open"
+            message = "a timed literal cannot be unknown"
             self.context.error(SC.STRUCTURE, message, At(node, child), "a timed literal")
             return None
         return self.initial.atom(item, At(node, child))
@@ -257,14 +257,14 @@ class Statements:
                     message = "a fluent is both given and unknown"
                     self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "unknown here", other=at)
                 elif is_empty(narrowed(interval, Interval(given, given))):
-                    message = "a fluent's value lies outside of its interval"
+                    message = "a fluent's value is outside its interval"
                     self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "the interval", other=at)
                 continue
             before = values[function].get(code, Interval())
             values[function][code] = both = narrowed(before, interval)
             if is_empty(both) and not is_empty(before):
                 other = (At(first[said.key].node), "together with this one") if said.key in first else None
-                message = "no world satisfies the initial state: an interval is empty"
+                message = "no possible world satisfies the initial state: an interval is empty"
                 self.context.error(SC.NO_WORLD, message, At(said.node), "no value is left", other=other)
             first.setdefault(said.key, said)
 

@@ -95,14 +95,14 @@ class CompiledTask(NamedTuple):
         return self.left_open is not None
 
     def tolerance(self, read: ReadSteps) -> Tolerance:
-        """The tolerance of durations and separation in a plan, with what its last decimal is forgiven."""
+        """The tolerance of durations and separation in a plan, with what its last decimalis accepted."""
         return rounded(self.options.tolerance, read.text.decimals)
 
     def refusal(self, what: str, read: ReadSteps | None = None) -> Diagnostic | None:
         """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
         found = self.left_open
         if found is None and read is not None and read.open:
-            found = LeftOpen("the plan leaves its order or its durations open")
+            found = LeftOpen("the order or the durations of the plan are open")
         return None if found is None else refused(found, what)
 
     def require_one_world(self, what: str, read: ReadSteps | None = None) -> None:

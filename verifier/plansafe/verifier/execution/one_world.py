@@ -48,14 +48,14 @@ def left_open(
     if task.unknowns is not None:
         node = task.unknowns.node
         place = context.label(At(node), "open") if isinstance(node, list) else None
-        return LeftOpen("the initial state leaves something open", place)
+        return LeftOpen("the initial state has unknown facts or numbers", place)
     name = first_choice(task)
     if name is not None:
         node = task.actions[name].node
         place = context.label(At(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
-        return LeftOpen(f"what action `{name}` does is left open", place)
-    said = [("leaves facts open", opening.at) for opening in openings]
-    said += [("says what is so in every world", invariant.at) for invariant in invariants]
+        return LeftOpen(f"action `{name}` has nondeterministic effects", place)
+    said = [("has open predicates", opening.at) for opening in openings]
+    said += [("has invariants", invariant.at) for invariant in invariants]
     for what, at in said:
         return LeftOpen(f"the specification {what}", context.label(at, "here") if isinstance(at, At) else None)
     return None
@@ -67,6 +67,6 @@ def refused(found: LeftOpen, what: str) -> Diagnostic:
         CODE,
         f"{what} needs complete information: {found.what}",
         () if found.place is None else (found.place,),
-        help="decide what is open, or ask for a verdict over all worlds",
+        help="give values for everything that is unknown, or request a verdict over all possible worlds",
         severity=Severity.WARNING,
     )

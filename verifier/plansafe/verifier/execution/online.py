@@ -143,7 +143,7 @@ class Monitor:
         if isinstance(found, GroundAction) and found.action.end is not None:
             return IllFormed(
                 SC.UNTIMED_DURATIVE,
-                "the online monitor takes instantaneous actions; give starts and ends as actions of their own",
+                "the online monitor takes instantaneous actions; model start and end as two actions",
                 0,
             )
         return found
@@ -356,7 +356,7 @@ class Monitor:
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:
             raise ObservationError(
-                Diagnostic(SC.STRUCTURE, f"`{declared.name}` is derived and follows from what it depends on")
+                Diagnostic(SC.STRUCTURE, f"`{declared.name}` is derived: observe the facts that it depends on instead")
             )
         return index, self.task.encode(tuple(objects))
 

@@ -100,10 +100,12 @@ class Resolver:
             if number not in task.domain_sets[parameter.domain]:
                 own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
-                help = f"objects of that type: {', '.join(fitting)}" if fitting else "there is no object of that type"
+                help = (
+                    f"objects of that type: {', '.join(fitting)}" if fitting else "the task has no object of that type"
+                )
                 return IllFormed(
                     SC.STEP_TYPE,
-                    f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take",
+                    f"`{token}` is a {own}, but parameter `{parameter.name}` of `{name}` has another type",
                     place,
                     help,
                 )
@@ -123,7 +125,7 @@ class Tolerance(NamedTuple):
 
 
 def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
-    """A tolerance for a plan that prints so many decimals: one unit of the last is forgiven if it is small."""
+    """A tolerance for a plan that prints so many decimals: one unit of the lastis accepted if it is small."""
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)
     return Tolerance(tolerance, normal_number(tolerance - slack), normal_number(tolerance + slack))

@@ -1,4 +1,4 @@
-"""The replay kernel: docs/language.md executed directly, with no code of the engine. Its coverage: docs/kernel.md."""
+"""The replay kernel: docs/language.md executed directly, with no code of the engine. Its coverage: README.md."""
 
 from .judgement import Finding
 from .kernel import Judgement, Kernel

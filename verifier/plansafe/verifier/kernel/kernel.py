@@ -59,8 +59,8 @@ def limited() -> Iterator[None]:
 class Kernel:
     """The replay kernel for one domain, problem and any number of (expanded) safety specifications.
 
-    Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
-    ``literal``: every definition is executed as it stands, without the shortcuts that docs/kernel.md lists. ``judge``
+    Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see README.md).
+    ``literal``: every definition is executed as it stands, without the shortcuts that README.md lists. ``judge``
     and ``min_severity`` say which violations decide, but for those of ``exemptions``: rules, and objects of which they
     name one, None if it may be any (docs/language.md, section 6). ``kinds`` are types beside those of the texts, with
     the objects that also have them (docs/worlds.md, section 5).

@@ -51,9 +51,13 @@ class Compilations:
             raise ValueError("the domain, problem or specification has errors")
         asked = query.checker.options.question
         if query.rules and asked.introduced:
-            return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every violation, whatever its blame")
+            return Solution(
+                Answer.UNSUPPORTED, detail="the compiled rules count every violation, including pre-existing ones"
+            )
         if query.rules and asked.in_part:
-            return Solution(Answer.UNSUPPORTED, detail="the compiled rules know no exemption for some objects alone")
+            return Solution(
+                Answer.UNSUPPORTED, detail="the compiled rules do not support an exemption for only some objects"
+            )
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:

@@ -20,7 +20,7 @@ GRACE_S = 5.0
 _NOT_SOLVED = {
     11: (Answer.NOT_FOUND, "out of time"),
     12: (Answer.NOT_FOUND, "out of memory"),
-    13: (Answer.UNSUPPORTED, "kairos does not plan with this"),
+    13: (Answer.UNSUPPORTED, "kairos does not support this task"),
     14: (Answer.NOT_FOUND, "no plan found"),
 }
 _DOUBTFUL = "no plan; kairos 1.0.6 proves solvable tasks unsolvable where effects depend on numbers"

@@ -43,7 +43,7 @@ FIRST_SHARE, FIRST_NODES = 0.5, 400
 """The share of the time, and the states, that the first search by what the goal needs may take then."""
 BOOST = 50
 """How many steps of relaxed plans are tried first after each progress."""
-_UNJUDGED = "numbers that are undefined or too large were met on the way"
+_UNJUDGED = "the search met numbers that are undefined or too large"
 
 
 class OwnSearch:
@@ -83,7 +83,7 @@ class OwnSearch:
         if found.answer is Answer.SOLVED:
             verdict = replayed(query, found.steps)
             if verdict is None:
-                return Solution(Answer.NOT_FOUND, detail="what was found is not judged in time", planner=self.name)
+                return Solution(Answer.NOT_FOUND, detail="the plan could not be checked in time", planner=self.name)
             if not verdict:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return found
@@ -113,7 +113,7 @@ class OwnSearch:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as end:
             why = f"{time_limit_s:g} s" if isinstance(end, LimitReached) else "too many instances of a rule"
-            detail = f"nothing found within {why} and {search.visited} states"
+            detail = f"no plan found within {why} and {search.visited} states"
             return Solution(Answer.NOT_FOUND, detail=detail, planner=self.name)
 
     def lifted(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> Lifted:
@@ -140,15 +140,15 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
     if engine.refused is not None:
         return engine.refused.message
     if any([action.end is not None for action in engine.task.actions.values()]):
-        return "durative actions are not searched"
+        return "the search does not support durative actions"
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
-        return "timed initial literals are not searched"
+        return "the search does not support timed initial literals"
     if not rules:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
     if compiled.options.question.in_part:
-        return "no search leaves aside what is exempt for some objects alone"
+        return "the search does not support an exemption for only some objects"
     return ""
 
 
@@ -264,11 +264,11 @@ class _Search:
         if not self.complete:
             return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
         if self.far:
-            return Solution(Answer.NOT_FOUND, detail=f"nothing found of at most {self.within} steps")
+            return Solution(Answer.NOT_FOUND, detail=f"no plan of at most {self.within} steps found")
         if self.within is not None:
-            detail = f"there is none of at most {self.within} steps"
+            detail = f"no plan has at most {self.within} steps"
             return Solution(Answer.UNSOLVABLE, detail=detail)
-        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
+        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > self.max_nodes:

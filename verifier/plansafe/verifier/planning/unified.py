@@ -73,7 +73,7 @@ class UnifiedPlanner:
         _without_idle_actions(problem)
         engine, parameters, optimal = self._configured(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
-            return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not plan with this", planner=self.name)
+            return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name)
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
                 planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - that port has no other way
@@ -91,7 +91,7 @@ class UnifiedPlanner:
             Status.UNSOLVABLE_INCOMPLETELY: (Answer.NOT_FOUND, "no plan found"),
             Status.TIMEOUT: (Answer.NOT_FOUND, "out of time"),
             Status.MEMOUT: (Answer.NOT_FOUND, "out of memory"),
-            Status.UNSUPPORTED_PROBLEM: (Answer.UNSUPPORTED, f"{self.engine} does not plan with this"),
+            Status.UNSUPPORTED_PROBLEM: (Answer.UNSUPPORTED, f"{self.engine} does not support this task"),
         }.get(result.status)
         if found is None:
             messages = "\n".join([message.message for message in result.log_messages or ()])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.planning.port import Planner
 
 SAFE = (Headline.SAFE, Headline.VALID)
-IN_PART = "no repair is looked for where a rule is exempt for some objects alone"
+IN_PART = "plans cannot be repaired if a rule is exempt for only some objects"
 
 
 Progress = Callable[[Number, int], None]
@@ -97,7 +97,7 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     if refused is not None:
         return refused.message
     if read.timed is not None or any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
-        return "plans with times, durative actions and timed facts are not repaired"
+        return "plans with times, durative actions or timed facts cannot be repaired"
     return ""
 
 
@@ -153,7 +153,7 @@ class Repairer:
             gc.set_threshold(*before)
         if result.status is RepairStatus.FOUND and not result.repairs:
             self.ties = []
-            detail = "the audit of what was found ended at one of its limits"
+            detail = "the audit of the repaired plan reached a limit"
             return RepairResult(RepairStatus.NOT_FOUND, (), result.bound, False, False, detail, result.expanded)
         return result
 
@@ -369,10 +369,10 @@ class Repairer:
                 self.all_listed = False
                 continue
             if report.headline not in SAFE:
-                raise AssertionError("a repair was found that the checker does not call safe")
+                raise AssertionError("the checker does not confirm a repair as safe")
             replayed = self.checker.confirmer.is_safe(source, report.steps) if len(out) < _REPLAYED else None
             if replayed is False:
-                raise AssertionError("a repair was found that the kernel does not call safe")
+                raise AssertionError("the kernel does not confirm a repair as safe")
             out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report, replayed))
         return tuple(out)
 
@@ -431,11 +431,11 @@ class Repairer:
             if proof:
                 return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
             if planned is not None:
-                return self._result_of(search, [planned], False, detail or "the search was cut short", "a planner")
+                return self._result_of(search, [planned], False, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
-            detail = "the search was cut short"
+            detail = "the search stopped early"
         elif not detail:
-            detail = f"the search went no further than cost {float(self.options.max_cost or 0):g} (--max-cost)"
+            detail = f"the search was limited to cost {float(self.options.max_cost or 0):g} (--max-cost)"
         return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
 
     def _planned(self, share: float) -> tuple[Aligned | None, str]:

@@ -63,7 +63,7 @@ class Reasons:
         moved = frozenset([p - (p > place) for p in aligned.moved if p != place])
         old = _old_place(origin, moved, step)
         trouble = self._trouble([*steps[:old], aligned.steps[place], *steps[old:]], old)
-        return f"at its old place {trouble}" if trouble else self.of_new(aligned, place)
+        return f"at its old position {trouble}" if trouble else self.of_new(aligned, place)
 
     def of_substituted(self, aligned: Aligned, place: int) -> str:
         """What the new step serves, or what was wrong with the old one."""
@@ -99,10 +99,10 @@ class Reasons:
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
             if violation.step <= focus and not violation.at_end:
-                return f"it comes too late: before it, rule `{rule.name}` is broken"
-            return f"it breaks rule `{rule.name}`" + (f" for {', '.join(objects)}" if objects else "")
+                return f"it comes too late: before it, rule `{rule.name}` is violated"
+            return f"it violates rule `{rule.name}`" + (f" for {', '.join(objects)}" if objects else "")
         if outcome.goal is not True:
-            return "it undoes the goal"
+            return "it makes the goal false"
         return ""
 
 

@@ -1,10 +1,10 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
 Under ``auto`` the kernel, which is slow by design, replays every plan with findings that takes it no more than so much
-work. What it did not replay is marked as such. The kernel counts its work (docs/kernel.md): whether a finding was
-replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under ``always`` it
-judges every plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is an
-internal error, never a verdict.
+work. What it did not replay is marked as such. The kernel counts its work (docs/worlds.md, section 7): whether a
+finding was replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under
+``always`` it judges every plan, also those without findings, and the headlines must agree. Kernel and engine
+disagreeing is an internal error, never a verdict.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Confirmer:
             return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
         capped = NO_KNOWN_KIND in report.limits and judgement.headline in ("SAFE", "VALID")
         if mode == "always" and not (capped or judgement.agrees(report.headline.value)):
-            message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
+            message = f"the engine reports {report.headline.value}, the kernel reports {judgement.headline}"
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings, decided=report.decided._replace(exempted=exempted))
 
@@ -97,7 +97,7 @@ class Confirmer:
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:
-            return report, f"the kernel does not take the world: {rejection}"
+            return report, f"the kernel rejects the world: {rejection}"
         order = world.order
         findings = []
         for finding in report.findings:
@@ -108,7 +108,10 @@ class Confirmer:
             return report, f"the kernel does not confirm in that world: {wrong[0].message}"
         # The engine may be undecided about a temporal rule where the definition is not (docs/language.md, section 4).
         if report.headline.value != "UNKNOWN" and not judgement.agrees(report.headline.value):
-            return report, f"the engine says {report.headline.value} in one world, the kernel {judgement.headline}"
+            return (
+                report,
+                f"the engine reports {report.headline.value} in one world, the kernel reports {judgement.headline}",
+            )
         return report._replace(findings=tuple(findings)), ""
 
     def is_safe(self, plan: Source, steps: int) -> bool | None:
@@ -168,7 +171,7 @@ class Confirmer:
     def _disagreement(self, plan: Source, report: Report, what: str, span: Span | None) -> Report:
         message = f"the replay kernel does not confirm: {what}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
-        help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
+        help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
         diagnostic = Diagnostic(SC.KERNEL_DISAGREES, message, labels, help=help)
         return unjudged(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
 

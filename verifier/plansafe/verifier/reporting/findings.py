@@ -248,9 +248,9 @@ class Writer:
             case SC.UNDEFINED_NUMBER:
                 return failure.detail
             case SC.CONFLICTING_EFFECTS:
-                return f"two effects change `{failure.detail}` in ways that do not combine"
+                return f"two effects on `{failure.detail}` conflict"
             case SC.INTERFERENCE:
-                return f"it interferes with another step of the same time over `{failure.detail}`"
+                return f"it interferes with another step at the same time on `{failure.detail}`"
             case SC.DURATION:
                 return f"its duration {failure.detail}"
             case _:
@@ -311,9 +311,9 @@ class Writer:
         where = self._where(v)
         if code == SC.OBLIGATION_PENDING:
             message = (
-                f"obligation `{v.rule.name}` is left pending {where}"
+                f"obligation `{v.rule.name}` is not fulfilled {where}"
                 if v.violation.at_end
-                else f"obligation `{v.rule.name}` is broken {where}"
+                else f"obligation `{v.rule.name}` is violated {where}"
             )
         else:
             noun = "constraint" if v.rule.kind == "constraint" else "rule"
@@ -395,7 +395,7 @@ class Writer:
                 if fitting:
                     span = self.span(max(fitting))
                     if span is not None:
-                        out[max(fitting)] = Label(self.plan.name, span, "this step counts for the rule", False)
+                        out[max(fitting)] = Label(self.plan.name, span, "this step is relevant to the rule", False)
                     break
         return [out[step] for step in sorted(out)]
 
@@ -428,7 +428,7 @@ class Writer:
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         follows = self.following.of_goal()
         if halt.failures and not follows and len(self.outcomes) > 1:
-            missing.append("nor is it reached if the failed steps are skipped or forced")
+            missing.append("it is also not reached if the failed steps are skipped or forced")
         last = len(self.read.steps)
         letter = halt.letters
         table = history.table(answer.facts, past, last, letter, "unmet", letter) if not halt.failures else None
@@ -450,7 +450,7 @@ class Writer:
         """Where a plan stops at a failed step. In a timed one, what failed may have begun before."""
         if self.read.timed is None:
             return f"before step {halt.failures[0].step}"
-        return f"after time {float(halt.end):g}" if halt.letters else "before anything happens"
+        return f"after time {float(halt.end):g}" if halt.letters else "before the first happening"
 
     def undecided(self, halt: Outcome) -> list[Finding]:
         """Rule instances that could not be decided."""
@@ -463,7 +463,7 @@ class Writer:
             too_large = part_number in (
                 self.compiled.engine.prototype.too_large if self.compiled.engine.prototype else ()
             )
-            why = "has too many instances" if too_large else "reads a number that is undefined"
+            why = "has too many instances" if too_large else "reads an undefined number"
             names = tuple([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, binding, strict=False)])
             out[rule.name] = Finding(
                 SC.TOO_MANY_INSTANCES if too_large else SC.RULE_UNDEFINED,

@@ -27,11 +27,11 @@ def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collect
     ]
     found = []
     if idle:
-        said = "the duration of an instantaneous action means nothing"
-        found.append(_note(plan, read, SC.IDLE_DURATION, said, idle, "leave the duration out"))
+        said = "the duration of an instantaneous action is ignored"
+        found.append(_note(plan, read, SC.IDLE_DURATION, said, idle, "remove the duration"))
     if forgiven:
         unit = float(tolerance.given - tolerance.separation)
-        said = f"the times are rounded: {unit:.{min(read.text.decimals or 0, 20)}f} is forgiven"
+        said = f"the times are rounded: {unit:.{min(read.text.decimals or 0, 20)}f}is accepted"
         found.append(_note(plan, read, SC.ROUNDED_TIMES, said, sorted(forgiven), "print more decimals"))
     return found
 

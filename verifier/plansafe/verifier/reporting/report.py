@@ -147,6 +147,7 @@ class RuleCount(NamedTuple):
     status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated", "exempt"
     severity: str = "high"
     exempted: int = 0  # violations that would decide, were they not exempt; they are not among ``violations``
+    applicable: bool = True  # the task has objects for every parameter
 
 
 class Exempted(NamedTuple):
@@ -235,8 +236,8 @@ class Report(NamedTuple):
 
     ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
     and warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
-    Without any rule that decides ``safe`` is ALL, since nothing can be violated; what is shown to people and programs
-    is ``safety``.
+    Without any applicable rule that decides ``safe`` is ALL, since nothing can be violated; what is shown to people and
+    programs is ``safety``.
     ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
     that a second program can check, if one was asked for and there is one.
     """
@@ -270,11 +271,25 @@ class Report(NamedTuple):
         return sum([rule.instances > 0 for rule in self.rules])
 
     @property
+    def has_applicable_rules(self) -> bool:
+        """Whether some rule can apply to the task."""
+        return any(rule.applicable for rule in self.rules)
+
+    @property
     def safety(self) -> Worlds | None:
-        """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to decide."""
+        """``safe``, or ``None`` if it is ALL only because no applicable rule can decide."""
+        if self.safe is not Worlds.ALL:
+            return self.safe
         may_decide = self.decided.question.may_decide
-        deciding = any(may_decide(rule.name, rule.severity) for rule in self.rules)  # nearly always the first
-        return None if self.safe is Worlds.ALL and not deciding else self.safe
+        checked = any(rule.applicable and may_decide(rule.name, rule.severity) for rule in self.rules)
+        return self.safe if checked else None
+
+    @property
+    def inapplicable(self) -> int:
+        """The number of rules that could decide, if none of them is applicable; otherwise 0."""
+        may_decide = self.decided.question.may_decide
+        deciding = [rule for rule in self.rules if may_decide(rule.name, rule.severity)]
+        return 0 if any(rule.applicable for rule in deciding) else len(deciding)
 
     @property
     def exit_code(self) -> int:

@@ -68,7 +68,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
             Diagnostic(
                 SC.NOTHING_TO_CHECK,
                 "no rule had anything to check",
-                help="give a specification with --spec, or leave --require-rules out",
+                help="give a specification with --spec, or remove --require-rules",
             )
         )
     if halt.limit is not None:
@@ -77,7 +77,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
                 halt.limit.code,
                 halt.limit.message,
                 severity=Severity.WARNING,
-                help="the verdict is not known beyond this point",
+                help="not checked beyond this point",
             )
         )
     soft = _preferences(halt, violated)
@@ -152,7 +152,9 @@ def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
 
 def ill_formed_is_unknown(report: Report) -> Report:
     """The same. Whether a plan with an ill-formed step is safe is unknown (docs/language.md, section 6)."""
-    if not report.rules or not any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
+    if not report.has_applicable_rules or not any(
+        [f.finding_class is FindingClass.ILL_FORMED for f in report.findings]
+    ):
         return report
     known = (Worlds.NONE, Worlds.UNKNOWN)
     readings = [r if r.safe in known else r._replace(safe=Worlds.UNKNOWN) for r in report.readings]
@@ -269,7 +271,10 @@ def _count(
         status = "preference violated"
     elif not status:
         status = "kept" if instances else "never applied"
-    return RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted)
+    applicable = compiled.bindings[number] > 0
+    return RuleCount(
+        rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted, applicable
+    )
 
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
@@ -332,7 +337,7 @@ def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) ->
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")
     if compiled.options.blame:
         blamed = " or ".join(compiled.options.blame)
-        out.append(f"only violations that are {blamed} are listed; {hidden} more are left out")
+        out.append(f"only violations that are {blamed} are listed; {hidden} others are not")
     if compiled.options.lenient_types:
         out.append("types are lenient: mismatches are warnings")
     return tuple(out)

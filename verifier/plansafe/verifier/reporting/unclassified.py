@@ -323,13 +323,13 @@ def _reason(entry: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Di
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst = entry.breaks[0]
     objects = "" if entry.objects == (entry.name,) else f" ({', '.join(entry.objects[:_SHOWN])})"
-    message = f"`{entry.name}`{objects} has no known kind: {_if(worst)}, the plan breaks rule `{worst.rule}`"
+    message = f"`{entry.name}`{objects} has no known kind: {_if(worst)}, the plan violates rule `{worst.rule}`"
     notes = [f"{_if(suspicion)}: rule `{suspicion.rule}`" for suspicion in entry.breaks[1:_SHOWN]]
     hidden = len(entry.breaks) - 1 - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
-        f"say what it is: `--kind {entry.name}=KIND,..` or `[[classify]]` in the profile of the home; "
-        f"if it has no kind that matters: `--assume-harmless {entry.name}`"
+        f"classify it with `--kind {entry.name}=KIND,..` or `[[classify]]` in the profile of the home; "
+        f"if it has no kind that matters, use `--assume-harmless {entry.name}`"
     )
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(notes), help, Severity.WARNING)
 
@@ -344,5 +344,5 @@ def too_much(used: Iterable[str]) -> Diagnostic:
     """The warning that not all kinds were tried."""
     names = ", ".join([f"`{name}`" for name in used])
     message = f"{names}: no known kind, and too many kinds and rules to try"
-    help = "say what they are with `--kind CLASS=KIND,..` or `--assume-harmless CLASS`"
+    help = "classify them with `--kind CLASS=KIND,..` or `--assume-harmless CLASS`"
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, (), (), help, Severity.WARNING)

@@ -103,7 +103,7 @@ class _Check:
                 near = f"it is {'an' if section == 'action' else 'a'} {section}: bind it in `:{section}s`"
         message = f"the vocabulary of `{self.binding.specification}` has no {kind} `{theirs}`"
         place = At(at.node[0], 0) if isinstance(at.node[0], list) else At(at.node, 0)
-        self.context.warning(SC.VOCABULARY, message, place, "serves nothing", help=near)
+        self.context.warning(SC.VOCABULARY, message, place, "not used", help=near)
 
     # -- types and constants ------------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class _Check:
     def _constant(self, at: At) -> None:
         name = at.node[1]
         if not is_object_name(name):
-            self.context.error(SC.STRUCTURE, "a constant is bound to one object", At(at.node, 1), "not an object")
+            self.context.error(SC.STRUCTURE, "bind a constant to one object", At(at.node, 1), "not an object")
         elif name not in self.symbols.object_index:
             help = did_you_mean(word(name), self.symbols.object_index)
             self.context.error(

@@ -1,6 +1,6 @@
 """What a domain gives a specification: which of its words are bound, which rules apply, and what no rule can see.
 
-Data alone; ``safecheck domains show`` prints it.
+Data alone; ``safecheck worlds show`` prints it.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ from plansafe.verifier.rules.split import mode_of, required
 from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
 from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
 
-MISFIT = "its words do not fit the types of this domain"
-VACUOUS = "it cannot be broken: this domain has no objects or steps that could break it"
+MISFIT = "its vocabulary does not fit the types of this domain"
+VACUOUS = "it cannot be violated: this domain has no objects or steps that could violate it"
 _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 
@@ -104,7 +104,9 @@ class Rules:
             count = sum([known.get(specification, 0) for specification in binding.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
-                message = f"{rules} not applicable: the mapping says that this domain has nothing for what they need"
+                message = (
+                    f"{rules} not applicable: according to the mapping, this domain lacks the names that they need"
+                )
                 self.context.note(SC.RULE_NOT_APPLICABLE, message, binding.at, "this mapping")
         self._open(expanded.openings, missing)
         self._invariants(expanded.invariants, missing)
@@ -228,7 +230,7 @@ class Rules:
         given = [key for key in STEP_KINDS if key in fields]
         if len(given) > 1:
             self.context.error(
-                SC.STRUCTURE, f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule is about one kind of step"
+                SC.STRUCTURE, f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule may have only one of them"
             )
             return []
         if not given:

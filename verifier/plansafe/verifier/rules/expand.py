@@ -102,16 +102,16 @@ class Expander:
                 written = word(at.node[1])
                 if written != self.domain:
                     message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
-                    help = "unknown names below have this cause"
+                    help = "unknown names below may have this cause"
                     context.warning(SC.OTHER_DOMAIN, message, at, "another domain", help=help)
             for name, (_, at) in mapping.without.items() if not context.errors else ():
                 if name not in self._named:
-                    message = f"the mapping leaves out rule `{name}`, and there is no such rule"
+                    message = f"the mapping leaves out rule `{name}`, which does not exist"
                     context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._named))
             yield Binding(wanted, serves, mapping, written_at)
         for wanted, (_, at) in self._mappings.items():
             if wanted not in self._used and not context.errors:
-                message = f"the mapping for `{wanted}` is not used: no such specification is among those given"
+                message = f"the mapping for `{wanted}` is not used: no given specification has this name"
                 context.warning(SC.VOCABULARY, message, at, "for this one", help=did_you_mean(wanted, self._used))
 
     def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
@@ -244,7 +244,7 @@ class Expander:
             self.context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
         elif section[1] != self.domain and specification.rewriter.mapping is None:
             message = f"the specification is written for domain `{section[1]}`, this one is `{self.domain}`"
-            help = "unknown names below have this cause; a mapping binds the specification to another domain"
+            help = "unknown names below may have this cause; a mapping binds the specification to another domain"
             self.context.warning(SC.OTHER_DOMAIN, message, At(section, 1), "another domain", help=help)
 
     def _extend(self, at: At, specification: Specification) -> None:
@@ -257,7 +257,9 @@ class Expander:
         found = self.resolve(name, specification.source) if self.resolve else None
         if found is None:
             message = f"cannot find the specification `{name}`"
-            context.error(SC.UNKNOWN_SPECIFICATION, message, at, "neither shipped nor a file beside this one")
+            context.error(
+                SC.UNKNOWN_SPECIFICATION, message, at, "neither a shipped specification nor a file next to this one"
+            )
             return
         chain = (*specification.chain, specification.name)
         for form in self._forms(found):

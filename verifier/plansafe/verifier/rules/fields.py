@@ -55,7 +55,7 @@ def check_complete(context: Context, kind: str, node: list[Node], fields: dict[s
                     SC.STRUCTURE,
                     f"an obligation needs `{key}`",
                     At(node, 1),
-                    "when does it arise, and what fulfils it?",
+                    "expected `:when` and `:then`",
                 )
     elif kind in (":process", ":termination"):
         keys = (":forbid", ":require", ":forbid-after", ":require-after")

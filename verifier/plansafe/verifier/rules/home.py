@@ -164,8 +164,8 @@ class Home:
                 self._say_missing(entry, missing, symbols.object_index)
             elif not able:
                 why = "can be about them" if objects is not None else "applies"
-                message = f"the exemption of {entry.said} can never be used: no rule that it means {why}"
-                self._idle(entry, message, "the rules that are there: safecheck --show-config PLAN")
+                message = f"the exemption of {entry.said} can never be used: none of its rules {why}"
+                self._idle(entry, message, "to list the rules: safecheck --show-config PLAN")
         return Exemption(frozenset([r.name for r in meant]), objects, entry.said, entry.reason, self._at(entry.place))
 
     def _unselected(self, own: Iterable[Rule]) -> list[Exemption]:
@@ -199,19 +199,19 @@ class Home:
         """Say which objects of an entry this task does not have: they may belong to another task of the home."""
         named = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
         more = f" or {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
-        rest = "can never be used" if len(missing) == len(entry.objects) else "is used for the others alone"
+        rest = "can never be used" if len(missing) == len(entry.objects) else "is used only for the other objects"
         near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, known))), None)
         self._idle(
             entry,
             f"no object of this task is named {named}{more}: the exemption of {entry.said} {rest}",
-            near or "it may belong to another task of this home: then all is well",
+            near or "if it belongs to another task of this home, no change is needed",
         )
 
     def _known(self, entry: Entry, what: str, names: Sequence[str], known: Collection[str]) -> None:
         for name in names:
             if name not in known:
                 longer = next((f"did you mean `{one}`?" for one in sorted(known) if one.startswith(name)), None)
-                help = did_you_mean(name, known) or longer or "it may be written otherwise, or belong to another task"
+                help = did_you_mean(name, known) or longer or "check the spelling; the name may belong to another task"
                 self._say(SC.UNKNOWN_IN_HOME, f"no {what} of this task is named `{name}`", entry.place, help)
 
     def _idle(self, entry: Entry, message: str, help: str) -> None:

@@ -152,16 +152,18 @@ def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
                 help = did_you_mean(kind, choices) or _some(choices)
                 _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
         if entry.name not in names and entry.required:
-            message = f"no object or type of this task is of the class `{entry.name}`"
+            message = f"no object or type of this task has the class `{entry.name}`"
             help = did_you_mean(entry.name, names) or "a class is the type of an object, or its name without the number"
             _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
         elif not entry.kinds and entry.name in by_class and entry.name not in {*without, *plain}:
             message = f"`{entry.name}` has known kinds, and is not assumed to be harmless"
-            help = "rules about its kinds stay as they are: to leave one out, see --ignore and `[[exempt]]`"
+            help = "rules about its kinds still apply; to exempt a rule, use --ignore or `[[exempt]]`"
             _report(symbols, SC.UNKNOWN_IN_HOME, message, entry.place, help, Severity.ERROR)
         elif entry.name not in by_class and not context.errors and not entry.required:
-            message = f"no object of this task is of the class `{entry.name}`: its kinds are not used"
-            help = did_you_mean(entry.name, by_class) or "it may belong to another task of this home: then all is well"
+            message = f"no object of this task has the class `{entry.name}`: its kinds are not used"
+            help = (
+                did_you_mean(entry.name, by_class) or "if it belongs to another task of this home, no change is needed"
+            )
             _report(symbols, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
 
@@ -172,7 +174,7 @@ def _leaves(symbols: Symbols) -> list[str]:
 
 
 def _some(kinds: Sequence[str]) -> str:
-    return f"the kinds are {', '.join(kinds)}" if kinds else "no mapping gives the objects of this task kinds"
+    return f"the kinds are {', '.join(kinds)}" if kinds else "no mapping assigns kinds to the objects of this task"
 
 
 def _report(symbols: Symbols, code: str, message: str, place: Label, help: str, severity: Severity) -> None:

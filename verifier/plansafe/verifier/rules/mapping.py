@@ -99,7 +99,9 @@ def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()
             mapping.domain.append(At(section, 1))
     if isinstance(wanted, str):
         return wanted, mapping
-    context.error(SC.STRUCTURE, "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
+    context.error(
+        SC.STRUCTURE, "a mapping must name its specification", At(form, 1), "expected `(:specification name)`"
+    )
     return None, mapping
 
 

@@ -35,7 +35,7 @@ def open_predicate(symbols: Symbols, plain: PlainOpening) -> OpenPredicate | Non
     if atom.predicate in symbols.derived:
         name = symbols.predicates[atom.predicate].name
         message = f"derived predicate `{name}` cannot be open"
-        help = "leave open what it is derived from"
+        help = "open the predicates that it is derived from"
         context.error(SC.STRUCTURE, message, At(plain.atom, 0), "derived, not given", help=help)
         return None
     if not all(allowed.values()):
@@ -56,7 +56,7 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
     fields = read_fields(context, node, 2, (":parameters", *KINDS), "an invariant")
     given = [kind for kind in KINDS if kind in fields]
     if len(given) != 1 and context.errors == errors:
-        text = "what is it that holds?" if not given else "an invariant says one thing"
+        text = "expected one condition" if not given else "an invariant has exactly one condition"
         at = fields[given[1]] if given else At(node, 1)
         message = "an invariant needs one of `:holds`, `:exactly-one` and `:at-most-one`"
         context.error(SC.STRUCTURE, message, at, text)
@@ -100,7 +100,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
         if isinstance(formula, Atom) and word(atom[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
-            context.error(SC.STRUCTURE, "expected a fact to count", where, "no fact", help="say it with `:holds`")
+            context.error(SC.STRUCTURE, "expected a fact to count", where, "no fact", help="use `:holds`")
 
 
 def _bound(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:

@@ -71,8 +71,8 @@ class Rewriter:
         if self._context.errors == errors and not (isinstance(made, list) and made and is_name(made[0])):
             made = ["or"]
         if self._context.errors == errors and isinstance(made, list) and made[0] in RESERVED:
-            message = f"`{head}` stands for a formula here, but only a fact can be left open or counted"
-            help = "bind it to a single predicate, or leave its predicates open one by one"
+            message = f"`{head}` is bound to a formula, but only a single predicate can be open or counted"
+            help = "bind it to a single predicate, or open its predicates one by one"
             self._context.error(SC.VOCABULARY, message, at, "mapped to a formula", help=help)
         return made if self._context.errors == errors else []
 

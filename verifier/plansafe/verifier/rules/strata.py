@@ -22,7 +22,7 @@ def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
             case Temporal():
                 if only_past and part.operator not in PAST_OPERATORS:
                     code = SC.FUTURE_IN_PAST if not past else SC.MISPLACED_OPERATOR
-                    where = "below a past operator" if not past else "in this kind of rule"
+                    where = "inside a past operator" if not past else "in this kind of rule"
                     context.error(
                         code,
                         f"the future operator `{part.operator}` is not allowed {where}",
@@ -49,7 +49,7 @@ def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
                     name = part.operator.replace("at-end", "at end")
                     context.error(
                         SC.MISPLACED_OPERATOR,
-                        f"`{name}` looks at the whole trace and may not stand below a temporal operator",
+                        f"`{name}` is about the whole trace and is not allowed inside a temporal operator",
                         at,
                         f"`{name}` is too deep in this formula",
                     )

@@ -50,7 +50,7 @@ def audit(case: Case) -> Report:
     except LimitReached as limit:
         if limit.what is not Limited.OPEN_FACTS:
             raise
-        help = "name the types of what is open more narrowly"
+        help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
         return Show(case).nothing(diagnostic, Headline.UNKNOWN)
 
@@ -59,11 +59,11 @@ def _unsupported(compiled: CompiledTask, read: ReadSteps) -> tuple[str, str] | N
     """Why no way of judging over worlds fits, and what to do about it."""
     options = compiled.options
     if read.timed is not None and not (compiled.open or read.open):
-        why = f"the engine `{options.engine}` takes no plans with times where nothing is open"
-        return why, "leave --engine out, or take --engine explicit"
+        why = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
+        return why, "remove --engine, or use --engine explicit"
     if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):
         why = "timed literals need times, and the steps of a partially ordered plan have none"
-        return why, "give the steps times, or leave the timed literals out"
+        return why, "give the steps times, or remove the timed literals"
     return None
 
 

@@ -17,8 +17,8 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
         return None
     return Diagnostic(
         SC.NO_SOLVER,
-        f"this takes a solver that is not installed: the package {package} is missing",
-        notes=("plans are judged without a solver where the description is complete",),
+        f"this task needs a solver, and the package {package} is not installed",
+        notes=("a task with a single possible world needs no solver",),
         help=how_to_install("solve"),
     )
 
@@ -29,5 +29,5 @@ def not_explicit(refused: Diagnostic) -> Diagnostic:
         SC.NOT_EXPLICIT,
         refused.message,
         refused.labels,
-        help="leave --engine out, or take --engine sat or --engine smt",
+        help="remove --engine, or use --engine sat or --engine smt",
     )

@@ -11,14 +11,14 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
 from plansafe.app.interfaces.agents import operation_fields
+from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import Operation
 from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.worker_messages import Reply
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
-from plansafe.app.interfaces.http.routes import answer_schema
-from plansafe.app.render import version
+from plansafe.app.system.version import version
 from plansafe.domains import domain_names
 from plansafe.domains.worlds import world_names
 from plansafe.specs import spec_names

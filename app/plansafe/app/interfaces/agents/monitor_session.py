@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
+from plansafe.app.interfaces.agents.bug_log import without_traceback
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import OPEN, WITHIN
-from plansafe.app.interfaces.agents.operations import without_traceback
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task
 from plansafe.app.render.json import diagnostic_object, json_line
@@ -51,11 +51,12 @@ class MonitorSession:
         self._rules = [rule.name for rule in checker.rules if rule.applicable]
         self._notes = [diagnostic_object(d, prepared.sources) for d in (*prepared.notes, *checker.diagnostics)]
         question = checker.options.question
-        deciding = [r for r in checker.rules if r.applicable and question.may_decide(r.name, r.severity)]
+        rules = zip(checker.rules, checker.compiled.bindings, strict=True)
+        deciding = [r for r, bindings in rules if bindings and question.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
             diagnostic = no_rules()._replace(
-                message="no rule of the task can decide the verdict, so the session would monitor nothing",
-                help="give specifications in `rules`, or set `allow_no_rules` to start without rules",
+                message="no applicable rule can decide: the session would monitor nothing",
+                help="give specifications as `rules`, or pass `allow_no_rules` if there are none",
             )
             raise SessionRefused((diagnostic,), prepared.sources)
         self.watched = len(deciding)

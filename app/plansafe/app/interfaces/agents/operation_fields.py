@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.app.interfaces.agents.request_fields import LONGEST_TEXT, Field
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.app.interfaces.agents.request_fields import LONGEST_TEXT, Field, field_for
+from plansafe.app.options.shared import (
+    DomainFile,
+    FindingLimits,
+    GateOption,
+    GoalFile,
+    HomeOption,
+    NoRulesOption,
+    ProblemFile,
+    ReadingOptions,
+    SceneFile,
+    SpecFiles,
+    TypeOptions,
+    VerdictOptions,
+    WorldName,
+)
 
 
 class Operation(NamedTuple):
@@ -17,33 +31,26 @@ class Operation(NamedTuple):
     answer: str
 
 
-_NAMED = "the text itself, or the name of a shipped one"
 TASK = (
-    Field("domain", f"PDDL domain: {_NAMED} (such as household)", most=LONGEST_TEXT),
-    Field("problem", "PDDL problem: its text", most=LONGEST_TEXT),
-    Field(
-        "rules",
-        f"Safety specifications, each {_NAMED}; left out: those shipped for the domain",
-        many=True,
-        most=LONGEST_TEXT,
-        items=100,
-    ),
-    Field("default_rules", "False: no shipped rules where none are given", "boolean", default=True),
-    Field("world", "Plan and scene are in the format of this world (see worlds), such as virtualhome"),
-    Field("scene", "With world: the text of the scene", most=LONGEST_TEXT),
-    Field("goal", "With world: the text of the goal file", most=LONGEST_TEXT),
-    Field("task", "With world: which of several tasks of the scene"),
-    Field("home", "The profile of a home (TOML text)", most=1_000_000),
-    Field("judge", "What decides; usual: introduced with a world, else all", choices=("introduced", "all")),
-    Field("min_severity", "The least severity that decides", choices=tuple(SEVERITIES), default=SEVERITIES[-1]),
-    Field("lenient_types", "Warn of arguments of a wrong type instead of refusing them", "boolean", default=False),
+    field_for(DomainFile.domain),
+    field_for(ProblemFile.problem),
+    field_for(SpecFiles.spec, items=100),
+    field_for(SpecFiles.no_default_spec),
+    field_for(WorldName.world),
+    field_for(SceneFile.scene),
+    field_for(GoalFile.goal),
+    field_for(GoalFile.task),
+    field_for(HomeOption.home),
+    field_for(VerdictOptions.judge),
+    field_for(VerdictOptions.min_severity),
+    field_for(TypeOptions.lenient_types),
 )
 _PLAN = (
     Field("plan", "The text of the plan", most=LONGEST_TEXT, required=True),
     Field("name", "What the plan is called in the answer", default="plan"),
-    Field("form", "How it is written: pddl steps, or text as language models write", choices=("pddl", "text")),
-    Field("accept_remarks", "With form text: accept text that is not understood", "boolean", default=False),
-    Field("gate", "A plan that is checked against no rule does not pass", "boolean", default=False),
+    field_for(ReadingOptions.reading, default=None),
+    field_for(ReadingOptions.accept_remarks),
+    field_for(GateOption.gate),
 )
 _SEARCH = (
     Field("protect", "Numbers of steps to keep", "integer", many=True, low=1, items=10_000),
@@ -57,7 +64,7 @@ AUDIT = Operation(
     "audit",
     "Judge a plan: can it be executed, does it reach the goal, does it keep the safety rules? The headline is SAFE, "
     "VALID (no rules), UNSAFE, INVALID or UNKNOWN, with a finding for each violation. UNKNOWN is not safe.",
-    (*TASK, *_PLAN, Field("max_findings", "List at most so many", "integer", low=1, high=1000, default=100)),
+    (*TASK, *_PLAN, field_for(FindingLimits.max_findings, high=1000)),
     "report",
 )
 REPAIR = Operation(
@@ -128,7 +135,7 @@ OPEN = Operation(
     "Begin a session for a robot or an agent that acts step by step: a monitor that knows the state and what the rules "
     "remember. Ask `allowed` before each action, `take` it, `observe` what the sensors see; `next` lists what may be "
     "done. Needs at least one rule, unless allow_no_rules.",
-    (*TASK, Field("allow_no_rules", "Open it also where there is no rule to watch", "boolean", default=False)),
+    (*TASK, field_for(NoRulesOption.allow_no_rules)),
     "session",
 )
 ALLOWED = Operation(

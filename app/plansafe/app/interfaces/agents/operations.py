@@ -6,22 +6,22 @@ Each operation calls the session functions on texts and renders the result. An e
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from plansafe.app.interfaces.agents import reference
+from plansafe.app.interfaces.agents.bug_log import without_traceback
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import JUDGING
 from plansafe.app.interfaces.agents.request_fields import Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, read_task
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
-from plansafe.app.render import version
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session
-from plansafe.app.session.model import Result, Settings
+from plansafe.app.session.model import Settings
 from plansafe.app.session.repair import ExaminationOptions, Examined, examine
+from plansafe.app.system.version import version
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
@@ -104,13 +104,6 @@ def _examine(values: Values, context: OperationContext, options: ExaminationOpti
 def _examined_without_tracebacks(examined: Examined) -> Examined:
     after = None if examined.after is None else without_traceback(examined.after)
     return examined._replace(result=without_traceback(examined.result), after=after)
-
-
-def without_traceback(result: Result) -> Result:
-    """Print the traceback of an internal error for the operator, and remove it from the result for the caller."""
-    if result.failure is not None:
-        print(result.failure, file=sys.stderr, flush=True)
-    return result._replace(failure=None)
 
 
 def _plan(values: Values) -> Source:

@@ -59,8 +59,8 @@ def _page(name: str, title: str, text: str) -> str:
 
 def hazards(values: Values) -> str:
     """Return the rules of a domain for each category of published hazard taxonomies."""
-    from plansafe.app.interfaces.cli.domains import library  # noqa: PLC0415 - loads the command line
-    from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415 - only needed here
+    from plansafe.app.session.catalogue import library  # noqa: PLC0415 - only needed here
+    from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415
 
     domain = values["domain"].lower()
     checker = library(domain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from plansafe.app.options.option import Option
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.grammar.shallow_json import loads
@@ -77,6 +78,34 @@ class Field(NamedTuple):
         if self.kind in ("integer", "number") and not self.low <= value <= self.high:
             raise BadRequest(f"`{self.name}` lies between {self.low:g} and {self.high:g}")
         return value
+
+
+_KIND_OF: dict[str, Kind] = {
+    "text": "string",
+    "choice": "string",
+    "integer": "integer",
+    "number": "number",
+    "switch": "boolean",
+}
+
+
+def field_for(option: Any, **changes: Any) -> Field:
+    """The field that sets an option of the command line."""
+    assert isinstance(option, Option)
+    assert option.field is not None
+    default = option.default if option.convert is None else option.convert(option.default)
+    field = Field(
+        option.field.name,
+        option.field.about,
+        _KIND_OF[option.kind],
+        many=option.many,
+        choices=option.choices,
+        most=option.field.longest or LONGEST_WORD,
+        default=None if option.many else default,
+    )
+    if option.low is not None:
+        field = field._replace(low=option.low)
+    return field._replace(**changes)
 
 
 Values = Mapping[str, Any]

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
-from plansafe.app.project.discovery import Input, Inputs
+from plansafe.app.options.shared import field_of
 from plansafe.app.project.file_kinds import Heading, heading
+from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.audit import usage_problem
 from plansafe.app.session.model import Settings
 from plansafe.domains import domain_names, domain_path
@@ -54,9 +55,9 @@ def read_task(values: Values, settings: Settings) -> Task:
         min_severity=values["min_severity"],
         lenient_types=values["lenient_types"],
     )
-    problem = usage_problem(task_settings)
+    problem = usage_problem(task_settings, field_of)
     if problem is not None:
-        raise BadRequest(problem.message.replace("--", ""), problem.help and problem.help.replace("--", ""))
+        raise BadRequest(problem.message, problem.help)
     if _PDDL_MARK not in text_of_role.get("problem", _PDDL_MARK):
         raise BadRequest(
             "`problem` is not PDDL text, and the service reads no files",

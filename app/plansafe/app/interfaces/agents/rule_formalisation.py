@@ -1,4 +1,4 @@
-"""Convert a sentence to a rule, from the caller's drafts or with the server's model (docs/formalise.md)."""
+"""Convert a sentence to a rule, from the caller's drafts or with the server's model (docs/language-models.md)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from plansafe.app.interfaces.agents.operation_fields import TASK
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task
-from plansafe.app.project.discovery import Input
 from plansafe.app.project.file_kinds import heading
+from plansafe.app.project.inputs import Input
+from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
@@ -24,8 +25,7 @@ _DEFAULT_DOMAIN = "household"
 
 def formalise(values: Values, limits: Limits) -> str:
     """Convert a sentence to a rule and return a ``formalise-1.json`` object."""
-    from plansafe.app.interfaces.cli.formalise import unfit  # noqa: PLC0415 - loads the model interface
-    from plansafe.app.render.formalised import FormalisedJsonRenderer  # noqa: PLC0415
+    from plansafe.app.render.formalised import FormalisedJsonRenderer  # noqa: PLC0415 - only needed here
     from plansafe.llm.formalise.asking import Limits as Tries  # noqa: PLC0415
     from plansafe.llm.formalise.asking import Wishes  # noqa: PLC0415
     from plansafe.llm.formalise.formaliser import decided, read_sample  # noqa: PLC0415

@@ -1,130 +1,36 @@
-"""The whole command line, with every flag: flags to settings.
+"""The command line as Typer has it: commands and parameters made of their tables, help, completion, messages.
 
-Start-up is most of a small run, so everything that ``--help`` or a misspelt flag does not need is imported inside the
-command.
+Start-up is most of a small run, so the module of a command is imported when that command is called.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from plansafe.app.interfaces.cli.options import (
-    AcceptRemarks,
-    AllowNoRules,
-    ClassKindsOption,
-    Color,
-    ColorChoice,
-    DomainFile,
-    From,
-    Gate,
-    GoalFile,
-    HarmlessClasses,
-    HomeFile,
-    IgnoreRules,
-    JudgeOption,
-    LenientTypes,
-    LtlFormulas,
-    MemoryLimit,
-    NoDefaultSpec,
-    NoProject,
-    Plans,
-    ProblemFile,
-    Reading,
-    SceneFile,
-    SelectRules,
-    SeverityChoice,
-    SeverityOption,
-    ShowConfig,
-    SpecFiles,
-    TaskName,
-    WorldName,
+from plansafe.app.interfaces.cli.command_table import (
+    DEFAULT,
+    Command,
+    CommandGroup,
+    below,
+    find,
+    with_present_name,
 )
-from plansafe.app.system.process import MEMORY_MIB
-from plansafe.grammar.codes import SC
-
-_LAZY = {
-    "repair": "find the nearest safe plan",
-    "plan": "ask a language model for a safe plan",
-    "formalise": "ask a language model for the rule that a sentence means",
-    "diagnose": "say where a plan went wrong, and why",
-    "init": "write a project file for a folder of plans",
-    "lint": "find what is wrong with a specification",
-    "domains": "the worlds whose plans are read; a scene as PDDL",
-    "server": "diagnostics, hovers and fixes in an editor (LSP)",
-    "stats": "tables and plots of runs (audit --run)",
-    "compare": "two runs over the same plans",
-    "export": "runs as Parquet",
-    "view": "a run on one page, without a server",
-    "hazards": "which rules stand for which hazards",
-    "detector": "make rules of a table",
-    "scenario": "check scenarios of benchmarks, correct and review them",
-    "verify-certificate": "check a proof that a plan is safe",
-    "bench": "benchmarks of language models, and two runs compared",
-    "pairs": "make pairs of a safe and an unsafe plan to train on",
-    "score": "score outputs of models that were made elsewhere",
-    "align": "train a language model on verdicts",
-    "serve": "answer robots over HTTP, one session each",
-    "mcp": "answer an agent by the Model Context Protocol",
-    "models": "which language models can be asked",
-    "ask": "one question to a language model",
-}
-"""Commands that are built only when they are called: every flag costs start-up time."""
-
+from plansafe.app.options.option import CommandFunction, Option, Options, UsageError
+from plansafe.grammar.diagnostics import near
 
 _COMPLETION = (["--install-completion"], ["--show-completion"])
-
-
-class Format(StrEnum):
-    """How reports are written."""
-
-    FULL = "full"
-    CONCISE = "concise"
-    JSON = "json"
-    SARIF = "sarif"
-    GITHUB = "github"
-    GITLAB = "gitlab"
-    JUNIT = "junit"
-    HTML = "html"
-
-
-class BlameChoice(StrEnum):
-    """Which violations are listed."""
-
-    INTRODUCED = "introduced"
-    WORSENED = "worsened"
-    PRE_EXISTING = "pre-existing"
-
-
-class Engine(StrEnum):
-    """What decides."""
-
-    AUTO = "auto"
-    EXPLICIT = "explicit"
-    SAT = "sat"
-    SMT = "smt"
-
-
-class Executor(StrEnum):
-    """Whose processes judge the plans of a run (`plansafe.app.runs.batch`)."""
-
-    PROCESSES = "processes"
-    RAY = "ray"
-
-
-class Replay(StrEnum):
-    """When the independent kernel replays a plan."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
+_HELP = ("--help", "-h")
+_TYPES: dict[str, type] = {"text": str, "integer": int, "number": float, "switch": bool}
+_COMMON = "Common"
 
 
 @contextmanager
@@ -140,52 +46,258 @@ def _legible() -> Iterator[None]:
         raise
 
 
-class _Commands(TyperGroup):
-    """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
+class _Group(TyperGroup):
+    """A command with commands of its own: typed alone they are listed, a misspelt one has its near name."""
+
+    def below(self) -> dict[str, Command | CommandGroup]:
+        """The commands of the table directly below this one."""
+        return below(tuple((self.name or "").split()))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing or args:  # a shell that asks for the first word wants the commands
-            args = self._with_command(args)
+        """The arguments; without any, the help goes to standard error, and the exit code is 2."""
+        entry = find(*(self.name or "").split())
+        default = entry.default if isinstance(entry, CommandGroup) else ""
+        if default and not ctx.resilient_parsing and (not args or (args[0][:1] == "-" and args[0] not in _HELP)):
+            args = [default, *args]
+        if not (args or ctx.resilient_parsing):
+            print(ctx.get_help(), file=sys.stderr)
+            raise typer.Exit(2)
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names."""
+        name = args[0]
+        if name[:1] != "-" and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            help_ = near(name, self.list_commands(ctx))
+            ctx.fail(f"no such command: {name[:60]}" + (f"; {help_}" if help_ else ""))
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as click calls it
+        """The names of the commands."""
+        return list(self.below())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
+        """The command of that name, made of its table."""
+        entry = find(*(self.name or "").split(), cmd_name)
+        return None if entry is None else _built(entry)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as click calls it
+        """List the commands with their summaries, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in self.below().items()])
+
+
+class _Commands(_Group):
+    """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
+
+    def below(self) -> dict[str, Command | CommandGroup]:
+        """The commands at the top."""
+        return below(())
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, beginning with the name of a command."""
+        if not ctx.resilient_parsing or args:  # a shell that asks for the first word wants the commands
+            args = self._with_command(args)
+        return TyperGroup.parse_args(self, ctx, args)
+
     def _with_command(self, args: list[str]) -> list[str]:
+        args, former = with_present_name(args)
         first = args[0] if args else ""
-        if first in (*self.commands, *_LAZY) or first in {name for p in self.params for name in p.opts}:
+        if first in {name for parameter in self.params for name in parameter.opts}:  # of completion
             return args
-        if (first[:1] != "-" and first.replace("-", "").isalpha()) or not args:
-            from plansafe.app.interfaces.cli import usage as front  # noqa: PLC0415 - see there
+        if not former and (find(first) is not None or (first[:1] == "-" and args not in (["--help"], ["-h"]))):
+            return args if find(first) is not None else [DEFAULT, *args]
+        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
 
-            if not args:
-                raise typer.Exit(front.print_usage(_LAZY))
+        if former:
+            usage.warn_of_old_name(former)
+        if not args:
+            raise typer.Exit(usage.print_usage())
+        if args in (["--help"], ["-h"], ["help"]):
+            raise typer.Exit(usage.print_overview())
+        if find(first) is not None:
+            return args
+        if first.replace("-", "").isalpha():
             if first == "help":
-                return front.help_for(args[1:], _LAZY)
-            front.check_spelling(first, _LAZY)
-        return ["audit", *args]
+                return usage.help_for(args[1:])
+            usage.check_spelling(first)
+        return [DEFAULT, *args]
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *_LAZY]
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
+        """The command of that name, made of its table."""
+        entry = find(cmd_name)
+        return None if entry is None else _built(entry)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, or a flag of ``audit``."""
         if incomplete.startswith("-"):
-            audit_command = self.get_command(ctx, "audit")
-            with audit_command.make_context("audit", [], parent=ctx, resilient_parsing=True) as inner:
+            audit_command = self.get_command(ctx, DEFAULT)
+            with audit_command.make_context(DEFAULT, [], parent=ctx, resilient_parsing=True) as inner:
                 return [*super().shell_complete(ctx, incomplete), *audit_command.shell_complete(inner, incomplete)]
         return super().shell_complete(ctx, incomplete)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
+        """The context, with legible messages."""
         with _legible():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
+        """Run the command, with legible messages."""
         with _legible():
             return super().invoke(ctx)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in _LAZY:
-            from plansafe.app.interfaces.cli.commands import command  # noqa: PLC0415 - see _LAZY
 
-            return command(cmd_name)
-        return super().get_command(ctx, cmd_name)
+class _Command(TyperCommand):
+    """A command whose help groups the options by their headings."""
+
+    table: Mapping[str, Option] = {}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, the options by heading, and the settings for ``--set``."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        for parameter in self.get_params(ctx):
+            option = self.table.get(str(parameter.name))
+            record: Any = parameter.get_help_record(ctx)
+            if record is None or (option is not None and option.group == _COMMON):
+                continue
+            is_argument = option is not None and option.argument
+            heading = (
+                "Arguments"
+                if is_argument
+                else f"{option.group} options"
+                if option is not None and option.group
+                else "Options"
+            )
+            sections.setdefault(heading, []).append(record)
+        if "Options" in sections:
+            sections["Options"] = sections.pop("Options")
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        keys = [option.key for option in self.table.values() if option.only_set]
+        if keys:
+            with formatter.section("Settings for --set KEY=VALUE, explained by `safecheck help settings`"):
+                formatter.write_text(", ".join(keys))
+        formatter.write_paragraph()
+        common = [option.flag for option in self.table.values() if option.group == _COMMON]
+        formatter.write_text(f"Also: {', '.join(common)}; see `safecheck --help`." if common else "")
+
+
+def _built(entry: Command | CommandGroup) -> Any:
+    """The command of Typer for an entry of the table."""
+    if isinstance(entry, CommandGroup):
+        text = entry.summary[:1].upper() + entry.summary[1:] + "."
+        if entry.default:
+            text += f" Without a command: `{entry.name} {entry.default}`."
+        return _Group(name=entry.name, help=text, rich_markup_mode=None)
+    loaded = entry.load()
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    help_ = inspect.getdoc(loaded.run)
+    holder.command(entry.words[-1], cls=_Command, help=help_, short_help=entry.summary)(_callback(loaded, entry))
+    built: Any = typer.main.get_command(holder)
+    built.table = loaded.options.table()
+    return built
+
+
+def _callback(loaded: CommandFunction[Any], entry: Command) -> Callable[..., None]:
+    """A function with the parameters of a table, as Typer reads them; it runs the command."""
+    table = loaded.options.table()
+
+    def call(typer_context: typer.Context, **values: Any) -> None:
+        if entry.replaced_by:
+            from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+
+            usage.warn_of_old_name(entry.name)
+        given = {name: value for name, value in values.items() if _is_given(typer_context, name)}
+        for name, value in given.items():
+            if table[name].many:
+                plain = table[name].enum is None
+                given[name] = tuple([str(item) if plain else item for item in value])
+            if table[name].only_set and not table[name].hidden:
+                from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+
+                usage.warn_of_old_flag(table[name])
+        assigned = _assigned(typer_context, table, given)
+        options: Options = loaded.options(**{**assigned, **given})
+        options.assigned = frozenset(assigned)
+        try:
+            code = loaded.run(options)
+        except UsageError as wrong:
+            typer_context.fail(str(wrong))
+        raise typer.Exit(code)
+
+    parameters = [_parameter("typer_context", typer.Context, inspect.Parameter.empty)]
+    for name, option in _arguments_first(table):
+        parameters.append(_parameter(name, _annotation(option), _default(option)))
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # Typer reads it
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
+def _arguments_first(table: Mapping[str, Option]) -> list[tuple[str, Option]]:
+    return sorted(table.items(), key=lambda item: not item[1].argument)
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _default(option: Option) -> Any:
+    if option.required:
+        return inspect.Parameter.empty
+    return None if option.many else option.default
+
+
+def _annotation(option: Option) -> Any:
+    """The type and the help of a parameter, as Typer wants them."""
+    kind: Any = _TYPES.get(option.kind)
+    if option.kind == "choice":
+        kind = option.enum or Literal[option.choices]
+        if option.many and option.enum is None:  # Typer takes no list of literals
+            enumeration: Any = StrEnum
+            kind = enumeration("Choice", [(value.upper().replace("-", "_"), value) for value in option.choices])
+    if option.many:
+        kind = list[kind]
+    if not option.required and option.kind != "switch":
+        kind = kind | None
+    if option.argument:
+        return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
+    flags = [f"{option.flags[0]}/{option.off}"] if option.off else list(option.flags)
+    extra: dict[str, Any] = {"metavar": option.metavar or None, "hidden": option.only_set or option.hidden}
+    if option.kind in ("integer", "number"):
+        extra |= {"min": option.low, "max": option.high}
+    if option.action is not None:
+        extra |= {"is_eager": True, "callback": option.action}
+    return Annotated[kind, typer.Option(*flags, help=option.help, **extra)]
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _assigned(context: typer.Context, table: Mapping[str, Option], given: dict[str, Any]) -> dict[str, Any]:
+    """The values that ``--set`` gives."""
+    keys = {option.key: name for name, option in table.items() if option.key and option.kind and not option.argument}
+    found: dict[str, Any] = {}
+    for text in given.get("assignments", ()):
+        key, equals, value = text.partition("=")
+        if not equals:
+            context.fail(f"--set takes KEY=VALUE, not {text!a}")
+        name = keys.get(key)
+        if name is None:
+            advice = near(key[:60], tuple(keys)) or f"keys: {', '.join(keys)}"
+            context.fail(f"--set: {key[:60]!a} is not a setting of this command; {advice}")
+        option = table[name]
+        if name in given:
+            context.fail(f"--set {key} and {option.flag} set the same value")
+        try:
+            read = option.read(value)
+        except ValueError as wrong:
+            context.fail(f"--set: {key} {wrong}")
+        found[name] = (*found.get(name, ()), read) if option.many else read
+    return found
 
 
 app = typer.Typer(
@@ -203,235 +315,11 @@ def _root() -> None:
     """Keep ``audit`` a command among others."""
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from plansafe.app.render import version  # noqa: PLC0415 - where something is shown
-
-        print(f"safecheck {version()}")
-        raise typer.Exit
-
-
-def _show_page(code: str | None) -> None:
-    if code is None:
-        return
-    from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
-
-    text = page(code)
-    if text is None:
-        print(f"error[{SC.BAD_OPTION}]: no such code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
-        raise typer.Exit(2)
-    print(text, end="")
-    raise typer.Exit
-
-
-# click: lines after a \\b are left as they are
-_EPILOG = "\b\nOther commands, each with --help:\n" + "\n".join([f"  {c:19} {about}" for c, about in _LAZY.items()])
-_EPILOG += "\n\nFor completion in a shell: safecheck --install-completion"
-
-
-@app.command(epilog=_EPILOG)
-def audit(
-    context: typer.Context,
-    plans: Plans = None,
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    spec: SpecFiles = None,
-    ltl: LtlFormulas = None,
-    no_default_spec: NoDefaultSpec = False,
-    home: HomeFile = None,
-    ignore_rules: IgnoreRules = None,
-    select_rules: SelectRules = None,
-    kinds: ClassKindsOption = None,
-    assume_harmless: HarmlessClasses = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Findings that this file knows fail no plan; it says what is gone."),
-    ] = None,
-    write_baseline: Annotated[
-        str | None,
-        typer.Option("--write-baseline", metavar="FILE", help="Write what is found now as a baseline."),
-    ] = None,
-    require_rules: Annotated[
-        bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
-    ] = False,
-    gate: Gate = False,
-    allow_no_rules: AllowNoRules = False,
-    reading: Reading = From.PDDL,
-    accept_remarks: AcceptRemarks = False,
-    world: WorldName = None,
-    scene: SceneFile = None,
-    goal: GoalFile = None,
-    task: TaskName = None,
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Then write the nearest safe plan over the plan; of standard input, print it. See `repair`."
-        ),
-    ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Print what --fix would change, as a unified diff, and nothing else.")
-    ] = False,
-    form: Annotated[Format, typer.Option("--format", help="How to write the report.")] = Format.FULL,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the report to a file, which is replaced only when it is complete.",
-        ),
-    ] = None,
-    run: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Judge many plans into a new folder, print a summary (docs/batches.md). See `stats`."
-        ),
-    ] = None,
-    resume: Annotated[str | None, typer.Option(metavar="FOLDER", help="Go on with a run that was broken off.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, max=4096, metavar="N", help="Processes of a run.")] = None,
-    executor: Annotated[
-        Executor | None, typer.Option(help="Whose processes: this machine's, or those of Ray (docs/batches.md).")
-    ] = None,
-    address: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Of a Ray cluster; without it Ray is started here.")
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="What names the plans of a table, in a run.")
-    ] = None,
-    plan_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Where a table has its plans, in a run.")
-    ] = None,
-    color: ColorChoice = Color.AUTO,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show also what only follows from a failed step, which is counted otherwise.")
-    ] = False,
-    full_state: Annotated[
-        bool, typer.Option("--full-state", help="Show the whole state that each finding was judged in.")
-    ] = False,
-    judge: JudgeOption = None,
-    min_severity: SeverityOption = SeverityChoice.LOW,
-    blame: Annotated[
-        list[BlameChoice] | None, typer.Option(help="List only violations with this blame. May be repeated.")
-    ] = None,
-    lenient_types: LenientTypes = False,
-    tolerance: Annotated[str, typer.Option(metavar="TIME", help="Tolerance of durations and separation.")] = "0.001",
-    replay: Annotated[Replay, typer.Option(help="Check findings with the independent kernel.")] = Replay.AUTO,
-    engine: Annotated[
-        Engine, typer.Option(help="What decides; `explicit` replays one world (docs/worlds.md).")
-    ] = Engine.AUTO,
-    no_inferred_invariants: Annotated[
-        bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
-    ] = False,
-    double_check: Annotated[
-        bool, typer.Option("--double-check", help="Ask a second solver, where a solver decides.")
-    ] = False,
-    certificate: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the proof that a plan is SAFE, where a solver decided it."),
-    ] = None,
-    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each plan; 0: none.")] = 300.0,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-    max_findings: Annotated[
-        int, typer.Option(min=1, metavar="N", help="List at most so many findings for a plan.")
-    ] = 100,
-    max_instances: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Give up on a rule with more instances at work than this.")
-    ] = 5_000_000,
-    no_project: NoProject = False,
-    show_config: ShowConfig = False,
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CODE", is_eager=True, callback=_show_page, help="Explain a code such as SC201, and exit."
-        ),
-    ] = None,
-    version: Annotated[
-        bool,
-        typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Print the version, and exit."),
-    ] = False,
-) -> None:
-    """Judge plans: can they be executed, do they reach the goal, are they safe?
-
-    Without flags, the domain, the problem and the specification are found beside the plan or among the shipped ones;
-    the report says what was used. Exit codes: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 usage, unreadable file or
-    ill-formed step (1 with --from text), 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2,
-    1, 3, 0. With --fix and --diff they are those of `safecheck repair`.
-    """
-    from plansafe.app.interfaces.cli.audit_command import audit_plans  # noqa: PLC0415 - not needed to answer --help
-    from plansafe.app.session.configuration import Asked, configure, with_flags  # noqa: PLC0415
-    from plansafe.app.session.model import Settings  # noqa: PLC0415
-    from plansafe.app.system.process import guarded, limit_memory  # noqa: PLC0415
-
-    settings = Settings(
-        domain=domain,
-        problem=problem,
-        specs=tuple(spec or ()),
-        default_spec=not no_default_spec,
-        gate=gate,
-        allow_no_rules=allow_no_rules,
-        require_rules=require_rules,
-        lenient_types=lenient_types,
-        judge=None if judge is None else judge.value,
-        min_severity=min_severity.value,
-        blame=tuple(choice.value for choice in blame or ()),
-        tolerance=tolerance,
-        time_limit=time_limit,
-        max_findings=max_findings,
-        max_instances=max_instances,
-        full_state=full_state,
-        every=every,
-        replay=replay.value,
-        loose=reading is From.TEXT,
-        accept_remarks=accept_remarks,
-        engine=engine.value,
-        infer_invariants=not no_inferred_invariants,
-        certificate=certificate is not None,
-        double_check=double_check,
-        world=world,
-        scene=scene,
-        goal=goal,
-        task=task,
-        ltl=tuple(ltl or ()),
-        home=home,
-        baseline=baseline,
-    )
-    of_runs: list[object] = [jobs, id_column, plan_column, executor, address]
-    of_a_run = run is not None or resume is not None
-    if of_a_run or any([flag is not None for flag in of_runs]):
-        from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
-
-        others = {"--fix": fix, "--diff": diff, "--output": output, "--certificate": certificate}
-        others |= {"--baseline": baseline, "--write-baseline": write_baseline}
-        others |= {f"--format {form.value}": form is not Format.FULL}
-        who = (executor or Executor.PROCESSES).value
-        code = refused(bool(plans), run, resume, of_runs, [k for k in others if others[k]], who, address)
-        if code is not None:
-            raise typer.Exit(code)
-        batch = Batch(run or resume or "", resume is not None, jobs or 1, id_column, plan_column, who, address)
-    asked = Asked(plans, no_project, show_config)
-    settings = with_flags(settings, ignore_rules, select_rules, kinds, assume_harmless)
-    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
-    settings = now.settings
-    if of_a_run:
-        batch = batch._replace(memory=now.memory)
-        if executor is not Executor.RAY:  # whose processes have the limit, not what they are started by
-            limit_memory(now.memory)
-        raise typer.Exit(guarded(lambda: run_plans(plans or [], settings, batch)))
-    limit_memory(now.memory)
-    raise typer.Exit(
-        guarded(
-            lambda: audit_plans(
-                plans or [], settings, now.form, output, color.value, fix, diff, certificate, write_baseline
-            )
-        )
-    )
-
-
 def run() -> int:
     """Run the command line; an exit code, where Typer does not end the process with one."""
     if "_SAFECHECK_COMPLETE" in os.environ or sys.argv[1:2] in _COMPLETION:
-        from plansafe.app.interfaces.cli.usage import complete  # noqa: PLC0415 - what it takes costs start-up time
+        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
 
-        complete(app, _Commands)
+        usage.complete(_Commands)
     app(prog_name="safecheck")
     return 0

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.command_group import Group
-from plansafe.app.interfaces.cli.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.options.option import Options, argument, command, text
+from plansafe.app.options.shared import TaskFiles, WorldFiles
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.project.shipped_files import shipped_domain
+from plansafe.app.render.diagnostics import print_diagnostics
+from plansafe.app.session.catalogue import bare, find_importer, known_worlds, unknown_world
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save, unwritable
-from plansafe.app.system.process import complain, guarded, remark, told
+from plansafe.app.system.process import complain, guarded, remark
 from plansafe.app.system.terminal_text import visible
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.specs import default_specs, spec_names, spec_path
+from plansafe.specs import default_specs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,89 +28,68 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.elaborate.conditions import Symbols
 
-app = typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A world or domain, as `safecheck domains list` names it.")]
-
-
-@app.callback(invoke_without_command=True)
-def domains(context: typer.Context) -> None:
-    """List the worlds whose plans safecheck reads, show one, or export a scene as PDDL."""
-    if context.invoked_subcommand is None:
-        raise typer.Exit(guarded(_list))
+class ListOptions(Options):
+    """``worlds list`` has no options."""
 
 
-@app.command("list", short_help="List the worlds, and the specifications that judge them.")
-def list_worlds() -> None:
+class ShowOptions(Options):
+    """The options of ``worlds show``."""
+
+    name: str = argument("NAME", "A world or domain, as `safecheck worlds list` names it.", required=True)
+
+
+class SceneOptions(TaskFiles, WorldFiles, group="Output"):
+    """The options of ``worlds scene``."""
+
+    name: str = argument("NAME", "A world or domain, as `safecheck worlds list` names it.", required=True)
+    plan: str | None = argument("[PLAN]", "A plan to write as PDDL as well.")
+    output: str | None = text(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Write domain.pddl, problem.pddl, .. to this folder; default: here, and over no file.",
+    )
+
+
+@command(ListOptions)
+def list_worlds(_: ListOptions) -> int:
     """List the worlds: what each reads, and which specification judges it."""
-    raise typer.Exit(guarded(_list))
+    return guarded(_list)
 
 
-@app.command(short_help="Show a world: its files, formats, actions and rules.")
-def show(name: Name) -> None:
+@command(ShowOptions)
+def show(options: ShowOptions) -> int:
     """Show a world: its files and formats, an example, its actions, and the rules that apply to it."""
-    raise typer.Exit(guarded(lambda: _show(name)))
+    return guarded(lambda: _show(options.name))
 
 
-@app.command(short_help="Write a scene, and a plan for it, as PDDL.")
-def export(
-    name: Name,
-    plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="A plan to write as PDDL, too.")] = None,
-    scene: SceneFile = None,
-    goal: GoalFile = None,
-    task: TaskName = None,
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Where to write domain.pddl, problem.pddl, ..; else here, and nothing is overwritten.",
-        ),
-    ] = None,
-) -> None:
+@command(SceneOptions)
+def export(options: SceneOptions) -> int:
     """Write what safecheck makes of a scene, and of a plan for it, as PDDL that any other tool can read.
 
     Exit codes: 0 written, 2 a file cannot be read or written.
     """
-    given = {"scene": scene, "goal": goal, "domain": domain, "problem": problem, "plan": plan}
-    raise typer.Exit(guarded(lambda: _export(name, given, task, output)))
-
-
-def _known() -> dict[str, Benchmark | None]:
-    """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
-    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - for these commands alone
-
-    found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
-    served = {importer.domain for importer in found.values() if importer is not None}
-    for name in domain_names():
-        if name not in found and name not in served:
-            found[name] = None
-    return dict(sorted(found.items()))
-
-
-def _reader(name: str) -> Benchmark | None:
-    """The world of that name, or that reads what is called so."""
-    from plansafe.domains.worlds import world  # noqa: PLC0415 - for these commands alone
-
-    try:
-        return world(name)
-    except KeyError:
-        return next((importer for importer in _known().values() if importer and importer.domain == name.lower()), None)
+    given = {
+        "scene": options.scene,
+        "goal": options.goal,
+        "domain": options.domain,
+        "problem": options.problem,
+        "plan": options.plan,
+    }
+    return guarded(lambda: _export(options.name, given, options.task, options.output))
 
 
 def _list() -> int:
     rows = [("world", "what it is", "--world", "specification")]
-    for name, importer in _known().items():
+    for name, importer in known_worlds().items():
         title = importer.title if importer is not None else "a shipped domain; problems and plans in PDDL"
         rows.append((name, title, "yes" if importer is not None else "-", _specs(importer, name)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         print("  ".join([*cells, row[3]]).rstrip())
-    print("\nsafecheck domains show NAME says more about one.")
+    print("\nsafecheck worlds show NAME says more about one.")
     return 0
 
 
@@ -119,10 +99,10 @@ def _specs(importer: Benchmark | None, name: str) -> str:
 
 
 def _show(name: str) -> int:
-    known = _known()
-    importer = _reader(name)
+    known = known_worlds()
+    importer = find_importer(name)
     if name.lower() not in (*known, *domain_names()) and importer is None:
-        return complain(_unknown(name, tuple(known), domain_names()))
+        return complain(unknown_world(name, tuple(known), domain_names()))
     domain = name.lower() if importer is None or name.lower() in domain_names() else importer.domain
     if importer is not None:
         print(f"{importer.name}: {importer.title}\n")
@@ -169,43 +149,6 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
         print(f"  {', '.join(seen.unseen_types)}")
 
 
-def library(name: str) -> Checker | Diagnostic:
-    """The hazard library bound to a shipped domain, or why that cannot be."""
-    bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
-    importer = _reader(name)
-    domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
-    if domain in bound:
-        return bare(domain, ("home", f"home-{domain}"))
-    if importer is None:
-        return _unknown(name, tuple(bound))
-    advice = f"there are mappings for {', '.join(bound)}"
-    return Diagnostic(SC.UNKNOWN_WORLD, f"the library has no mapping for the world {importer.name}", help=advice)
-
-
-def bare(name: str, specifications: Sequence[str]) -> Checker:
-    """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.session.model import Settings, compiled  # noqa: PLC0415 - for these commands alone
-
-    path = shipped_domain(name)
-    assert path is not None
-    problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
-    specs = [_source(spec_path(spec)) for spec in specifications]
-    return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
-
-
-def _source(path: str) -> Source:
-    with open(path, "rb") as file:
-        return Source.from_bytes(path, file.read())
-
-
-def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
-    return Diagnostic(
-        SC.UNKNOWN_WORLD,
-        f"no world is named {name!a}",
-        help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
-    )
-
-
 def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
     from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - for this command alone
     from plansafe.domains.world import Request  # noqa: PLC0415
@@ -243,7 +186,7 @@ def _export(name: str, given: dict[str, str | None], task: str | None, output: s
         return complain(
             Diagnostic(SC.BAD_OPTION, f"cannot write {visible(there[0])}: it is there already", help=advice)
         )
-    told(notes, sources)
+    print_diagnostics(notes, sources)
     return _save(output if output is not None else ".", written, [path for path in given.values() if path is not None])
 
 
@@ -267,4 +210,6 @@ def _save(folder: str, files: dict[str, str], inputs: Sequence[str]) -> int:
 
 
 def _refuse(diagnostics: tuple[Diagnostic, ...], sources: dict[str, Source]) -> int:
-    return told([diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources)
+    return print_diagnostics(
+        [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources
+    )

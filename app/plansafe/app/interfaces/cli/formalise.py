@@ -5,23 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.interfaces.cli.command_frame import usable
-from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
-from plansafe.app.interfaces.cli.options import Color, ColorChoice, DomainFile, LenientTypes, MemoryLimit, ProblemFile
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.options.option import argument, choice, command, integer, number, switch, text
+from plansafe.app.options.shared import (
+    Assignments,
+    ColorOption,
+    MemoryLimit,
+    ModelName,
+    ModelServer,
+    TaskFiles,
+    TypeOptions,
+)
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Heading, Kind, heading
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.project.shipped_files import shipped_or_file
 from plansafe.app.session.audit import combined_exit_code, guard
+from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.system.file_writing import problem as unwritten
 from plansafe.app.system.process import (
-    MEMORY_MIB,
     complain,
     guarded,
     limit_memory,
@@ -53,71 +60,145 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def formalise(
-    model: ModelName,
-    sentences: Annotated[
-        list[str] | None, typer.Argument(metavar="[SENTENCE..]", help="What the robot must do, or never do.")
-    ] = None,
-    file: Annotated[
-        str | None, typer.Option("--sentences", metavar="FILE", help="A file of sentences, one a line; `#`: a comment.")
-    ] = None,
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    lenient_types: LenientTypes = False,
-    language: Annotated[
-        Language, typer.Option(help="What the model writes: a rule, or a formula as `--ltl` takes it.")
-    ] = Language.RULES,
-    samples: Annotated[int, typer.Option(min=1, max=_MOST_SAMPLES, metavar="N", help="Draws of each sentence.")] = 5,
-    rounds: Annotated[
-        int, typer.Option(min=1, max=5, metavar="N", help="Ask at most so often for an answer that is a rule.")
-    ] = 1,
-    temperature: Annotated[float, typer.Option(min=0, max=10, help="0: always the likeliest.")] = 0.5,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer, reasoning included.")] = 400,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of the samples, and of random executions.")] = 0,
-    free: Annotated[bool, typer.Option("--free", help="Do not hold the answers to the grammar of rules.")] = False,
-    unchecked: Annotated[
-        bool, typer.Option("--unchecked", help="Ask also where the domain seems to have no words for a sentence.")
-    ] = False,
-    walks: Annotated[
-        int, typer.Option(min=0, max=100_000, metavar="N", help="Random executions that tell rules apart.")
-    ] = 200,
-    time_limit: Annotated[
-        float, typer.Option(min=0.1, max=600, metavar="SECONDS", help="For each search of a plan, and the linter.")
-    ] = 3.0,
-    base_url: BaseUrl = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the rules to a file, if every sentence has one (`-`: to standard output).",
-        ),
-    ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.FULL,
-    color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOption, MemoryLimit, Assignments):
+    """The options of ``rules formalise``."""
+
+    sentences: tuple[str, ...] = argument("[SENTENCE..]", "What the robot must do, or must never do.", many=True)
+    file: str | None = text(
+        "--sentences", metavar="FILE", help="Read sentences from this file, one a line; `#`: a comment."
+    )
+    language: Language = choice(
+        "--language",
+        values=Language,
+        default=Language.RULES,
+        help="Ask for rules, or for formulas as `--ltl` takes them.",
+    )
+    samples: int = integer(
+        "--samples",
+        metavar="N",
+        default=5,
+        low=1,
+        high=_MOST_SAMPLES,
+        help="Ask N times for each sentence.",
+        key="formalise.samples",
+        only_set=True,
+    )
+    rounds: int = integer(
+        "--rounds",
+        metavar="N",
+        default=1,
+        low=1,
+        high=5,
+        help="Ask at most N times for an answer that is a rule.",
+        key="formalise.rounds",
+        only_set=True,
+    )
+    temperature: float = number(
+        "--temperature",
+        default=0.5,
+        low=0,
+        high=10,
+        help="Draw answers with this temperature; 0: the likeliest.",
+        key="model.temperature",
+        only_set=True,
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=400,
+        low=1,
+        help="Limit an answer, reasoning included, to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    seed: int = integer(
+        "--seed",
+        metavar="N",
+        default=0,
+        low=0,
+        help="Draw samples and random executions with this seed.",
+        key="seed",
+        only_set=True,
+    )
+    free: bool = switch(
+        "--free",
+        help="Accept answers outside of the grammar of rules.",
+        key="formalise.free",
+        only_set=True,
+    )
+    unchecked: bool = switch(
+        "--unchecked",
+        help="Ask also where the domain seems to have no words for a sentence.",
+        key="formalise.unchecked",
+        only_set=True,
+    )
+    walks: int = integer(
+        "--walks",
+        metavar="N",
+        default=200,
+        low=0,
+        high=100_000,
+        help="Compare rules on N random executions.",
+        key="formalise.walks",
+        only_set=True,
+    )
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=3.0,
+        low=0.1,
+        high=600,
+        help="Stop the linter and each search of a plan after SECONDS.",
+        key="limits.time",
+        only_set=True,
+    )
+    output: str | None = text(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the rules to a file, if every sentence has one (`-`: to standard output).",
+    )
+    form: Format = choice("--format", values=Format, default=Format.FULL, help="Write the result in this format.")
+
+
+@command(FormaliseOptions)
+def formalise(options: FormaliseOptions) -> int:
     """Ask a language model for the rule that a sentence means: several samples, grouped by what they mean.
 
     The rule with the most votes is shown in words, with a plan that breaks it and one that keeps it; nothing uses it
     until you add it with --spec. Exit codes: 0 a rule for each sentence, 1 a sentence cannot be expressed, 2 usage,
     unreadable file or no answer, 3 no rule has the most votes, 4 a bug in safecheck.
     """
-    settings = Settings(domain=domain, problem=problem, lenient_types=lenient_types)
-    limit_memory(memory_limit)
+    settings = Settings(domain=options.domain, problem=options.problem, lenient_types=options.lenient_types)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.llm.formalise.asking import Limits, Wishes  # noqa: PLC0415 - loads the front-end for models
 
-        limits = Limits(walks=walks, planner_s=time_limit, lint_s=time_limit, seed=seed)
-        wishes = Wishes(language, samples, temperature, max_tokens, seed, rounds, not free, not unchecked, limits)
-        asked = _Asked(tuple(sentences or ()), file, settings, model, base_url, cache, not no_cache)
-        return _formalised(asked, wishes, _Out(output, form, color.value))
+        limits = Limits(walks=options.walks, planner_s=options.time_limit, lint_s=options.time_limit, seed=options.seed)
+        wishes = Wishes(
+            options.language,
+            options.samples,
+            options.temperature,
+            options.max_tokens,
+            options.seed,
+            options.rounds,
+            not options.free,
+            not options.unchecked,
+            limits,
+        )
+        asked = _Asked(
+            tuple(options.sentences or ()),
+            options.file,
+            settings,
+            options.model,
+            options.base_url,
+            options.cache,
+            not options.no_cache,
+        )
+        return _formalised(asked, wishes, _Out(options.output, options.form, options.color))
 
-    raise typer.Exit(guarded(lambda: usable(settings, work)))
+    return guarded(lambda: usable(settings, work))
 
 
 class _Asked(NamedTuple):
@@ -179,18 +260,6 @@ def _formalised(asked: _Asked, wishes: Wishes, out: _Out) -> int:
     return combined_exit_code([one.exit_code for one in found])
 
 
-def unfit(checker: Checker) -> Diagnostic | None:
-    """Why rules are not tried out in this task: it leaves something open, has durations, or is too large."""
-    from plansafe.verifier.planning.own_search import unsupported  # noqa: PLC0415 - loads the planner
-
-    refused = checker.compiled.refusal("the formalising of rules")
-    why = unsupported(checker.compiled, True) if refused is None else ""
-    if why:
-        message = f"rules are not tried out in this task: {why}"
-        return Diagnostic(SC.BAD_OPTION, message, help="name another problem with --problem")
-    return refused
-
-
 def _print(found: list[Formalised], asked: _Asked, wishes: Wishes, written: str | None, out: _Out) -> None:
     from plansafe.app.render.formalised import (  # noqa: PLC0415 - loads what a model's rules are made of
         FormalisedJsonRenderer,
@@ -233,7 +302,7 @@ def _sentences(asked: _Asked, discovery: Discovery) -> list[str]:
         lines = [line.strip() for line in read.source.text.splitlines()]
         found += [line for line in lines if line and not line.startswith("#")]
     if not found:
-        raise BadOption("there is no sentence to formalise", 'safecheck formalise -m MODEL "never .."')
+        raise BadOption("there is no sentence to formalise", 'safecheck rules formalise -m MODEL "never .."')
     if len(found) > _MOST_SENTENCES:
         raise BadOption(f"at most {_MOST_SENTENCES} sentences are formalised in one run, and there are {len(found):,}")
     if any([len(sentence) > LONGEST_SENTENCE for sentence in found]):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.domains import library
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.options.option import Options, argument, command, switch, text
+from plansafe.app.options.shared import Assignments
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
+from plansafe.app.render.diagnostics import print_diagnostics
+from plansafe.app.session.catalogue import library
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save
-from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output, told
+from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, near
@@ -26,23 +28,37 @@ _LIBRARY = "home"
 _RULES_SHOWN = 6
 
 
-def hazards(
-    taxonomy: Annotated[
-        str | None, typer.Argument(metavar="[TAXONOMY]", help="Show only this one: safel, safeplan-bench, ..")
-    ] = None,
-    domain: Annotated[
-        str, typer.Option("--domain", metavar="NAME", help="A shipped domain: only rules that apply there count.")
-    ] = "virtualhome",
-    table: Annotated[
-        str | None, typer.Option("--table", metavar="FILE", help="Use this table of categories (TOML).")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Name all rules of a category.")] = False,
-) -> None:
+class HazardsOptions(Assignments):
+    """The options of ``rules hazards``."""
+
+    taxonomy: str | None = argument("[TAXONOMY]", "Show only this one: safel, safeplan-bench, ..")
+    domain: str = text(
+        "--domain", metavar="NAME", default="virtualhome", help="Count only rules that apply in this shipped domain."
+    )
+    categories: str | None = text(
+        "--table",
+        metavar="FILE",
+        help="Use this table of categories (TOML).",
+        key="hazards.table",
+        only_set=True,
+    )
+    every: bool = switch("--all", help="Name all rules of a category.")
+
+
+class DetectorOptions(Options):
+    """The options of ``rules detector``."""
+
+    source: str = argument("TABLE", "A detector's table (TOML), or the name of a shipped one's world.", required=True)
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write the specification to this file.")
+
+
+@command(HazardsOptions)
+def hazards(options: HazardsOptions) -> int:
     """Show which rules of the hazard library stand for which category of published taxonomies, and what has none.
 
     What a table leaves out is said, and no mistake. Exit codes: 0, or 2 for a table that cannot be used.
     """
-    raise typer.Exit(guarded(lambda: _hazards(taxonomy, domain, table, every)))
+    return guarded(lambda: _hazards(options.taxonomy, options.domain, options.categories, options.every))
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
@@ -58,7 +74,7 @@ def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) ->
     said = taxonomies.diagnostics or check(taxonomies, checker.rules)
     wrong = [diagnostic for diagnostic in said if diagnostic.severity is Severity.ERROR]
     if said:
-        told(wrong or said, {taxonomies.table.name: taxonomies.table})
+        print_diagnostics(wrong or said, {taxonomies.table.name: taxonomies.table})
     if wrong:
         return 2
     if not taxonomies.taxonomies:
@@ -91,19 +107,13 @@ def _shown(
             yield f"  {visible(covered.category.name):<32} {len(covered.rules):>3}  {visible(what)}"
 
 
-def detector(
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A detector's table (TOML), or the name of a shipped one's world.")
-    ],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the specification to this file.")
-    ] = None,
-) -> None:
+@command(DetectorOptions)
+def detector(options: DetectorOptions) -> int:
     """Make a specification of a safety detector: a table from actions, and states at the end, to harm categories.
 
     Exit codes: 0 made, 2 a table that cannot be used.
     """
-    raise typer.Exit(guarded(lambda: _detector(table, output)))
+    return guarded(lambda: _detector(options.source, options.output))
 
 
 def _detector(path: str, output: str | None) -> int:
@@ -122,7 +132,7 @@ def _detector(path: str, output: str | None) -> int:
     source = found.source
     made = compile_detector(source)
     if made.specification is None:
-        return told(made.diagnostics, {source.name: source})
+        return print_diagnostics(made.diagnostics, {source.name: source})
     text = made.specification.text
 
     if output is None or output in STANDARD_OUTPUT:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-import typer
-
+from plansafe.app.options.option import Options, argument, command
 from plansafe.app.project.file_kinds import Heading, Kind, heading_of_file
 from plansafe.app.project.project_file import FILE, SHARED, STEM, BadProject, project_in
 from plansafe.app.project.shipped_files import shipped_domain
@@ -42,14 +41,19 @@ class _Found(NamedTuple):
     heading: Heading
 
 
-def init(
-    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Where to write it; the current folder.")] = "",
-) -> None:
+class InitOptions(Options):
+    """The options of ``init``."""
+
+    folder: str = argument("[FOLDER]", "The folder. Default: this one.", default=".")
+
+
+@command(InitOptions)
+def init(options: InitOptions) -> int:
     """Write a project file (safecheck.toml) for the domain, problems, specifications and plans of a folder.
 
     It is never written over another one. Exit codes: 0 written, 2 there is one, or it cannot be written.
     """
-    raise typer.Exit(guarded(lambda: _init("" if folder == os.curdir else folder)))
+    return guarded(lambda: _init("" if options.folder == os.curdir else options.folder))
 
 
 def _init(folder: str) -> int:

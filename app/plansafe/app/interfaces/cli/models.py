@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from plansafe.app.options.option import Options, argument, command, integer, number, text
+from plansafe.app.options.shared import Assignments, ModelName, ModelServer
 from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output
 from plansafe.app.system.progress import tell
 from plansafe.grammar.codes import SC
@@ -21,22 +21,54 @@ if TYPE_CHECKING:
     from plansafe.llm.models.request import Request
 
 _MOST_INPUT = 4_000_000
-ModelName = Annotated[
-    str, typer.Option("--model", "-m", metavar="PROVIDER/NAME", help="The model; see `safecheck models`.")
-]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="Where the server is; see docs/models.md.")
-]
-CacheFile = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Where answers are kept.")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")]
 
 
-def models() -> None:
+class ModelsOptions(Options):
+    """``models list`` has no options."""
+
+
+class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
+    """The options of ``models ask``."""
+
+    prompt: str = argument("PROMPT", "What to ask; `-` reads standard input.", required=True)
+    system: str = text("--system", metavar="TEXT", default="", help="Send this text before the question.")
+    choice: tuple[str, ...] = text(
+        "--choice", metavar="TEXT", many=True, help="Let the model choose between these answers. May be repeated."
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=1024,
+        low=1,
+        help="Limit reasoning and answer together to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    temperature: float = number(
+        "--temperature",
+        default=0.0,
+        low=0,
+        high=10,
+        help="Draw the answer with this temperature; 0: the likeliest.",
+        key="model.temperature",
+        only_set=True,
+    )
+    seed: int | None = integer(
+        "--seed",
+        metavar="N",
+        help="Draw the answer with this seed, where the provider can.",
+        key="seed",
+        only_set=True,
+    )
+
+
+@command(ModelsOptions)
+def models(_: ModelsOptions) -> int:
     """List the providers of language models: how each is named, what it can enforce, and what is missing.
 
     Nothing is imported and nobody is called. Exit code: 0.
     """
-    raise typer.Exit(guarded(_models))
+    return guarded(_models)
 
 
 def _models() -> int:
@@ -78,20 +110,8 @@ def _enforced(known: Capabilities) -> Iterator[str]:
         yield "likelihoods of given texts"
 
 
-def ask(
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; `-` reads standard input.")],
-    model: ModelName,
-    base_url: BaseUrl = None,
-    system: Annotated[str, typer.Option(metavar="TEXT", help="What is said before the question.")] = "",
-    choice: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="The answer is one of these. Repeat it.")
-    ] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of reasoning and answer together.")] = 1024,
-    temperature: Annotated[float, typer.Option(min=0, max=10, help="0: always the likeliest.")] = 0.0,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For providers that draw by it.")] = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-) -> None:
+@command(AskOptions)
+def ask(options: AskOptions) -> int:
     """Ask a model one question: does it answer, and does it keep to a choice?
 
     The answer goes to standard output, what is known about it to standard error. Exit codes: 0 answered; 1 answered,
@@ -102,16 +122,32 @@ def ask(
         from plansafe.llm.models.providers import Settings  # noqa: PLC0415 - for this command alone
         from plansafe.llm.models.request import Choice, Request, said  # noqa: PLC0415
 
-        text = sys.stdin.buffer.read(_MOST_INPUT + 1).decode("utf-8", "replace") if prompt == "-" else prompt
+        text = (
+            sys.stdin.buffer.read(_MOST_INPUT + 1).decode("utf-8", "replace")
+            if options.prompt == "-"
+            else options.prompt
+        )
         if len(text) > _MOST_INPUT or not text.strip():
             return complain(Diagnostic(SC.BAD_OPTION, "a question has text, and at most 4,000,000 characters of it"))
-        if choice and (not all(choice) or len(set(choice)) < len(choice)):
+        if options.choice and (not all(options.choice) or len(set(options.choice)) < len(options.choice)):
             return complain(Diagnostic(SC.BAD_OPTION, "--choice takes different texts, none of them empty"))
-        constraint = Choice(tuple(choice)) if choice else None
-        request = Request(said(text, system), max_tokens, temperature, seed=seed, constraint=constraint)
-        return _ask(model, Settings(base_url=base_url, connections=1), request, cache, not no_cache)
+        constraint = Choice(tuple(options.choice)) if options.choice else None
+        request = Request(
+            said(text, options.system),
+            options.max_tokens,
+            options.temperature,
+            seed=options.seed,
+            constraint=constraint,
+        )
+        return _ask(
+            options.model,
+            Settings(base_url=options.base_url, connections=1),
+            request,
+            options.cache,
+            not options.no_cache,
+        )
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)
 
 
 def _ask(name: str, settings: Settings, request: Request, path: str | None, keep: bool) -> int:

@@ -7,13 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import typer
-
-from plansafe.app.interfaces.cli.options import MemoryLimit
+from plansafe.app.options.option import choice, command, integer, number, switch, text
+from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.session.option_values import BadOption
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, standard_output
+from plansafe.app.system.process import complain, guarded, limit_memory, standard_output
 from plansafe.app.system.progress import tell
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
@@ -45,45 +44,76 @@ class Regret(StrEnum):
     PROVED = "proved"
 
 
-def pairs(
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to make: a data set with a card.")
-    ] = None,
-    count: Annotated[int, typer.Option(min=8, max=1_000_000, metavar="N", help="How many pairs.")] = 10_000,
-    source: Annotated[
-        list[From] | None,
-        typer.Option(help="Only tasks from here: households drawn by seed, shipped scenarios, VirtualHome. Repeat it."),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Public data sets; VirtualHome is in `eai-virtualhome` (PLANSAFE_DATA)."),
-    ] = None,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Also plans that a model wrote: a run of `safecheck bench plan`. Repeat it."),
-    ] = None,
-    adversarial: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="The same, of plans that a model was asked to make go wrong. Repeat it."),
-    ] = None,
-    rooms: Annotated[
-        int,
-        typer.Option(min=0, max=20, metavar="N", help="Drawn households have at most N beside the kitchen; 0: any."),
-    ] = 0,
-    seed: Annotated[int, typer.Option(min=0, max=999_999_999, metavar="N", help="Of all that is drawn.")] = 0,
-    time_limit: Annotated[
-        float,
-        typer.Option(min=1, max=1_000_000, metavar="SECONDS", help="Of processor time; then what there is is used."),
-    ] = 600.0,
-    kto: Annotated[bool, typer.Option("--kto", help="Also write each plan by itself, with a label.")] = False,
-    regret: Annotated[
-        Regret, typer.Option(help="Also what each step costs, and the point of no return (docs/step-weights.md); dear.")
-    ] = Regret.NONE,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="FILE", help="Make nothing: judge the pairs of this file anew.")
-    ] = None,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+class PairsOptions(MemoryLimit, Assignments):
+    """The options of ``align pairs``."""
+
+    output: str | None = text("--output", "-o", metavar="FOLDER", help="Make this folder: a data set with a card.")
+    count: int = integer("--count", metavar="N", default=10_000, low=8, high=1_000_000, help="Make N pairs.")
+    source: tuple[From, ...] = choice(
+        "--source",
+        values=From,
+        many=True,
+        help="Use only tasks from here: drawn households, shipped scenarios, VirtualHome. May be repeated.",
+    )
+    data: str | None = text(
+        "--data",
+        metavar="FOLDER",
+        help="Read public data sets here; VirtualHome is in `eai-virtualhome` (PLANSAFE_DATA).",
+    )
+    run: tuple[str, ...] = text(
+        "--run",
+        metavar="FILE",
+        many=True,
+        help="Use also the plans of a model, in a run of `safecheck bench plan`. May be repeated.",
+    )
+    adversarial: tuple[str, ...] = text(
+        "--adversarial",
+        metavar="FILE",
+        many=True,
+        help="Use also plans that a model was asked to make go wrong. May be repeated.",
+        key="pairs.adversarial",
+        only_set=True,
+    )
+    rooms: int = integer(
+        "--rooms",
+        metavar="N",
+        default=0,
+        low=0,
+        high=20,
+        help="Draw households of at most N rooms next to the kitchen; 0: any.",
+    )
+    seed: int = integer(
+        "--seed",
+        metavar="N",
+        default=0,
+        low=0,
+        high=999_999_999,
+        help="Draw with this seed.",
+        key="seed",
+        only_set=True,
+    )
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=600.0,
+        low=1,
+        high=1_000_000,
+        help="Stop after SECONDS of processor time, and use the pairs that were made.",
+        key="limits.time",
+        only_set=True,
+    )
+    kto: bool = switch("--kto", help="Write also each plan by itself, with a label.")
+    regret: Regret = choice(
+        "--regret",
+        values=Regret,
+        default=Regret.NONE,
+        help="Compute also the cost of each step and the point of no return (docs/alignment.md); slow.",
+    )
+    check: str | None = text("--check", metavar="FILE", help="Audit the pairs of this file again, and make none.")
+
+
+@command(PairsOptions)
+def pairs(options: PairsOptions) -> int:
     """Make pairs of a safe plan and an unsafe one for the same task, both judged; what trainers of preferences read.
 
     Pairs that resemble each other are left out, rules balanced, families of tasks kept on one side of the split; what
@@ -91,11 +121,24 @@ def pairs(
     codes: 0 made, or all pairs are what they say; 2 a folder that cannot be made, a file that cannot be read, a pair
     that is not what it says, or no pairs; 4 a bug in safecheck.
     """
-    limit_memory(memory_limit)
-    sources, runs = tuple(dict.fromkeys(source or From)), tuple(run or ())
-    wrong = tuple(adversarial or ())
-    asked = _Asked(output, count, sources, data, source is not None, runs, wrong, rooms, seed, time_limit, kto, regret)
-    raise typer.Exit(guarded(lambda: _checked(check, asked) if check is not None else _made(asked)))
+    limit_memory(options.memory_limit)
+    sources, runs = tuple(dict.fromkeys(options.source or From)), tuple(options.run or ())
+    wrong = tuple(options.adversarial or ())
+    asked = _Asked(
+        options.output,
+        options.count,
+        sources,
+        options.data,
+        options.source is not None,
+        runs,
+        wrong,
+        options.rooms,
+        options.seed,
+        options.time_limit,
+        options.kto,
+        options.regret,
+    )
+    return guarded(lambda: _checked(options.check, asked) if options.check is not None else _made(asked))
 
 
 class _Asked(NamedTuple):

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.cli.command_frame import usable
-from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
-from plansafe.app.interfaces.cli.options import (
-    AcceptRemarks,
-    AllowNoRules,
-    Color,
-    ColorChoice,
-    DomainFile,
-    Gate,
-    HomeFile,
-    JudgeOption,
-    LenientTypes,
-    LtlFormulas,
+from plansafe.app.interfaces.cli.configuration import Asked, configure
+from plansafe.app.interfaces.cli.plan_output import Format, Out, planned
+from plansafe.app.options.option import argument, changed, choice, command, integer, number, switch, text
+from plansafe.app.options.shared import (
+    Assignments,
+    ColorOption,
+    GateOption,
+    HomeOption,
+    LtlOption,
     MemoryLimit,
-    NoDefaultSpec,
+    ModelName,
+    ModelRetries,
+    ModelServer,
     NoProject,
-    ProblemFile,
-    SceneFile,
-    SeverityChoice,
-    SeverityOption,
+    NoRulesOption,
+    ReadingOptions,
     SlackOption,
     SpecFiles,
-    TaskName,
-    WorldName,
+    TaskFiles,
+    TimeLimit,
+    Transcript,
+    TypeOptions,
+    VerdictOptions,
+    WorldOptions,
 )
-from plansafe.app.interfaces.cli.plan_output import Format, Out, planned
-from plansafe.app.session.configuration import Asked, configure
 from plansafe.app.session.goal_text import read_goal
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption, read_slack
 from plansafe.app.system.process import (
-    MEMORY_MIB,
     guarded,
     limit_memory,
 )
@@ -53,155 +49,192 @@ _MOST_WORDS = 10_000
 _STDOUT = "-"
 
 
-def plan(
-    context: typer.Context,
-    model: ModelName,
-    words: Annotated[
-        str, typer.Argument(metavar="WORDS", help="The task as a person would put it; the goal is the problem's.")
-    ] = "",
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    spec: SpecFiles = None,
-    ltl: LtlFormulas = None,
-    no_default_spec: NoDefaultSpec = False,
-    home: HomeFile = None,
-    gate: Gate = False,
-    allow_no_rules: AllowNoRules = False,
-    world: WorldName = None,
-    scene: SceneFile = None,
-    goal: Annotated[
-        str | None,
-        typer.Option(metavar="GOAL", help="What the plan is to reach, in PDDL; with --world also a file of goals."),
-    ] = None,
-    task: TaskName = None,
-    lenient_types: LenientTypes = False,
-    accept_remarks: AcceptRemarks = False,
-    judge: JudgeOption = None,
-    min_severity: SeverityOption = SeverityChoice.LOW,
-    decode: Annotated[Decode, typer.Option(help="How the plan is held to the task (docs/planning.md).")] = Decode.FREE,
-    rounds: Annotated[
-        int, typer.Option(min=1, max=50, metavar="N", help="Ask at most so often for a whole plan (free, grammar).")
-    ] = 3,
-    feedback: Annotated[Style, typer.Option(help="How much the model is told about its last plan.")] = Style.FINDING,
-    last_resort: Annotated[
-        bool,
-        typer.Option(
-            "--last-resort/--no-last-resort", help="Where no plan of the model is safe: repair the best, else plan."
-        ),
-    ] = True,
-    slack: SlackOption = "1.5",
-    max_steps: Annotated[
-        int, typer.Option(min=1, max=10_000, metavar="N", help="Where no way is known, and under the grammar.")
-    ] = 60,
-    goal_from_words: Annotated[
-        bool,
-        typer.Option("--goal-from-words", help="Let the model say what the goal is (always, where the task has none)."),
-    ] = False,
-    goal_only: Annotated[
-        bool,
-        typer.Option("--goal-only", help="Print the goal in PDDL, to be corrected and given with --goal, and end."),
-    ] = False,
-    style: Annotated[
-        PromptStyle | None,
-        typer.Option(
-            help="Show these examples. Default: few-shot where examples are there for the domain, else zero-shot.",
-            show_default=False,
-        ),
-    ] = None,
-    shots: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many examples are shown.")] = 2,
-    example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PLAN", help="A plan to show, in place of those that are shipped. May be repeated."),
-    ] = None,
-    replan: Annotated[
-        bool | None,
-        typer.Option("--replan/--no-replan", help="Go on from the step that fails (default with `--style nearest`)."),
-    ] = None,
-    post_process: Annotated[
-        bool, typer.Option("--post-process", help="Map steps that cannot be taken to the nearest that can.")
-    ] = False,
-    allow_refusal: Annotated[
-        bool, typer.Option("--allow-refusal", help="Tell the model that it may refuse, and why it may.")
-    ] = False,
-    prompt_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Tell of the home what matters, in about N tokens. Default: all, if that is up to 4000, else 1500.",
-        ),
-    ] = None,
-    safety_prompt: Annotated[
-        bool, typer.Option("--safety-prompt", help="Tell the model to think of hazards at home.")
-    ] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer, reasoning included.")] = 1024,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=10,
-            help="Draw each answer with this temperature. Default: 0, and 0.7 for retries.",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For mocks, and providers that draw by it.")] = None,
-    reference: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The plan that `--model mock/reference` writes.")
-    ] = None,
-    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each repair; 0: none.")] = 30.0,
-    base_url: BaseUrl = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Give up each try of a request to a server after SECONDS. Default: 600."),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=256, metavar="N", help="Run a model in this process on N threads. Default: 1, llama.cpp 2."
-        ),
-    ] = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    transcript: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write a safe plan to a file (`-`: to standard output, and the report to standard error).",
-        ),
-    ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.FULL,
-    color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-    no_project: NoProject = False,
-) -> None:
-    """Ask a language model for a plan, judge it, say what is wrong, and ask again, until a plan is SAFE.
+class PlanOptions(
+    ModelName,
+    ModelServer,
+    Transcript,
+    ModelRetries,
+    TaskFiles,
+    WorldOptions,
+    TypeOptions,
+    SpecFiles,
+    LtlOption,
+    HomeOption,
+    GateOption,
+    NoRulesOption,
+    VerdictOptions,
+    SlackOption,
+    TimeLimit,
+    ColorOption,
+    MemoryLimit,
+    NoProject,
+    Assignments,
+    group="Model",
+):
+    """The options of ``plan``."""
+
+    accept_remarks: bool = changed(ReadingOptions.accept_remarks, setting="")
+    words: str = argument("[WORDS]", "The task as a person would put it; the goal is the problem's.", default="")
+    goal: str | None = changed(
+        WorldOptions.goal,
+        metavar="GOAL",
+        help="Plan for this goal in PDDL; with --world also a file of goals.",
+    )
+    decode: Decode = choice(
+        "--decode",
+        values=Decode,
+        default=Decode.FREE,
+        help="Hold the plan to the task this way (docs/language-models.md).",
+    )
+    max_steps: int = integer(
+        "--max-steps",
+        metavar="N",
+        default=60,
+        low=1,
+        high=10_000,
+        help="Limit the plan to N steps, where no reference plan is known, and under the grammar.",
+        key="plan.max_steps",
+        only_set=True,
+    )
+    goal_from_words: bool = switch(
+        "--goal-from-words", help="Let the model name the goal (always, where the task has none)."
+    )
+    goal_only: bool = switch("--goal-only", help="Print the goal in PDDL, to be corrected and given with --goal.")
+    style: PromptStyle | None = choice(
+        "--style",
+        values=PromptStyle,
+        help="Show these examples; default: few-shot where the domain has examples, else zero-shot.",
+        key="plan.style",
+        only_set=True,
+    )
+    shots: int = integer(
+        "--shots",
+        metavar="N",
+        default=2,
+        low=1,
+        high=20,
+        help="Show N examples.",
+        key="plan.shots",
+        only_set=True,
+    )
+    example: tuple[str, ...] = text(
+        "--example",
+        metavar="PLAN",
+        many=True,
+        help="Show this plan in place of the shipped examples. May be repeated.",
+        key="plan.example",
+        only_set=True,
+    )
+    replan: bool | None = switch(
+        "--replan",
+        off="--no-replan",
+        default=None,
+        help="Continue from the step that fails (default with style nearest).",
+        key="plan.replan",
+        only_set=True,
+    )
+    post_process: bool = switch(
+        "--post-process",
+        help="Map steps that cannot be executed to the nearest that can.",
+        key="plan.post_process",
+        only_set=True,
+    )
+    allow_refusal: bool = switch(
+        "--allow-refusal",
+        help="Tell the model that it may refuse, and why it may.",
+        key="plan.allow_refusal",
+        only_set=True,
+    )
+    prompt_tokens: int | None = integer(
+        "--prompt-tokens",
+        metavar="N",
+        low=1,
+        help="Describe the home in about N tokens; default: all of it, if that is up to 4000, else 1500.",
+        key="plan.prompt_tokens",
+    )
+    safety_prompt: bool = switch(
+        "--safety-prompt",
+        help="Tell the model to think of hazards at home.",
+        key="plan.safety_prompt",
+        only_set=True,
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=1024,
+        low=1,
+        help="Limit an answer, reasoning included, to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    temperature: float | None = number(
+        "--temperature",
+        low=0,
+        high=10,
+        help="Draw each answer with this temperature; default: 0, and 0.7 for retries.",
+        key="model.temperature",
+        only_set=True,
+    )
+    seed: int | None = integer(
+        "--seed",
+        metavar="N",
+        help="Draw answers with this seed, for mocks and providers that can.",
+        key="seed",
+        only_set=True,
+    )
+    reference: str | None = text(
+        "--reference", metavar="FILE", help="Let `--model mock/reference` answer with this plan."
+    )
+    timeout: float | None = number(
+        "--timeout",
+        metavar="SECONDS",
+        help="Give up each try of a request to a server after SECONDS (600).",
+        key="model.timeout",
+        only_set=True,
+    )
+    threads: int | None = integer(
+        "--threads",
+        metavar="N",
+        low=1,
+        high=256,
+        help="Run a model in this process on N threads (1; llama.cpp 2).",
+        key="model.threads",
+        only_set=True,
+    )
+    output: str | None = text(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a safe plan to a file (`-`: to standard output, and the report to standard error).",
+        group="Output",
+    )
+    form: Format = choice(
+        "--format",
+        values=Format,
+        default=Format.FULL,
+        help="Write the result in this format.",
+        key="format",
+        in_project=True,
+        group="Output",
+    )
+
+
+@command(PlanOptions)
+def plan(options: PlanOptions) -> int:
+    """Ask a language model for a plan, audit it, return the findings, and ask again, until a plan is SAFE.
 
     The report lists the plan with who contributed each step. Exit codes: 0 a plan that is SAFE or VALID, 1 PROVED that
     there is none, 2 usage, unreadable file or no answer, 3 NOT FOUND in the rounds, 4 a bug in safecheck.
     """
-    settings = Settings(
-        domain=domain,
-        problem=problem,
-        specs=tuple(spec or ()),
-        default_spec=not no_default_spec,
-        gate=gate,
-        allow_no_rules=allow_no_rules,
-        home=home,
-        world=world,
-        scene=scene,
-        goal=None if _is_formula(goal) else goal,
-        task=task,
-        lenient_types=lenient_types,
-        judge=None if judge is None else judge.value,
-        min_severity=min_severity.value,
-        ltl=tuple(ltl or ()),
-        time_limit=time_limit,
+    settings = Settings(**options.settings())._replace(goal=None if _is_formula(options.goal) else options.goal)
+    now = configure(
+        options,
+        Asked((_STDOUT,), options.no_project, False),
+        settings,
+        options.form.value,
+        options.memory_limit,
+        tuple(Format),
     )
-    now = configure(context, Asked((_STDOUT,), no_project, False), settings, form.value, memory_limit, tuple(Format))
     seconds = now.settings.time_limit
     settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
     limit_memory(now.memory)
@@ -213,39 +246,62 @@ def plan(
             propose,
         )
 
-        if len(words) > _MOST_WORDS:
+        if len(options.words) > _MOST_WORDS:
             raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
         if not math.isfinite(seconds):
             raise BadOption("--time-limit takes a number of seconds")
-        if timeout is not None and not 0 < timeout < math.inf:
+        if options.timeout is not None and not 0 < options.timeout < math.inf:
             raise BadOption("--timeout takes a number of seconds above 0")
-        wanted = read_goal(goal) if goal is not None and _is_formula(goal) else ""
+        wanted = read_goal(options.goal) if options.goal is not None and _is_formula(options.goal) else ""
         wishes = Wishes(
-            decode,
-            rounds,
-            feedback,
-            read_slack(slack),
-            max_steps,
-            max_tokens,
-            seed,
-            last_resort,
+            options.decode,
+            options.rounds,
+            Style(options.feedback),
+            read_slack(options.slack),
+            options.max_steps,
+            options.max_tokens,
+            options.seed,
+            options.last_resort,
             RepairOptions(time_limit_s=seconds or None, max_work=BOUNDED_WORK),
-            style is PromptStyle.NEAREST and not decode.stepwise if replan is None else replan,
-            post_process,
-            allow_refusal,
-            temperature,
-            accept_remarks,
+            options.style is PromptStyle.NEAREST and not options.decode.stepwise
+            if options.replan is None
+            else options.replan,
+            options.post_process,
+            options.allow_refusal,
+            options.temperature,
+            options.accept_remarks,
         )
         _check_wishes(wishes)
         asking = PromptWishes(
-            prompt_tokens, safety_prompt, allow_refusal, _style(style, example), shots, tuple(example or ())
+            options.prompt_tokens,
+            options.safety_prompt,
+            options.allow_refusal,
+            _style(options.style, options.example),
+            options.shots,
+            tuple(options.example or ()),
         )
-        asked = Asked(words, wishes, asking, goal_from_words, goal_only)
-        options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0, timeout, threads)
-        out = Out(output, transcript, Format(now.form), color.value, goal_only, tuple(example or ()))
-        return planned(lambda using: propose(using, asked, options), settings._replace(wanted=wanted), options, out)
+        asked = Asked(options.words, wishes, asking, options.goal_from_words, options.goal_only)
+        named = ModelOptions(
+            options.model,
+            options.base_url,
+            options.cache,
+            not options.no_cache,
+            options.reference,
+            options.seed or 0,
+            options.timeout,
+            options.threads,
+        )
+        out = Out(
+            options.output,
+            options.transcript,
+            Format(now.form),
+            options.color,
+            options.goal_only,
+            tuple(options.example or ()),
+        )
+        return planned(lambda using: propose(using, asked, named), settings._replace(wanted=wanted), named, out)
 
-    raise typer.Exit(guarded(lambda: usable(settings, work)))
+    return guarded(lambda: usable(settings, work))
 
 
 def _is_formula(goal: str | None) -> bool:
@@ -253,7 +309,7 @@ def _is_formula(goal: str | None) -> bool:
     return goal is not None and goal.lstrip()[:1] in ("(", ";")
 
 
-def _style(style: PromptStyle | None, examples: list[str] | None) -> PromptStyle | None:
+def _style(style: PromptStyle | None, examples: tuple[str, ...]) -> PromptStyle | None:
     """Who names examples wants them shown."""
     return PromptStyle.FEW_SHOT if examples and style in (None, PromptStyle.ZERO_SHOT) else style
 

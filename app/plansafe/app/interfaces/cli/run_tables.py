@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
-
+from plansafe.app.options.option import Options, argument, choice, command, switch, text
 from plansafe.app.runs import stats as tables
 from plansafe.app.runs.run_reader import BadRun, Run, read_run
 from plansafe.app.runs.stats import OF_FINDINGS, OF_PLANS, Table, Where
@@ -47,13 +46,6 @@ class Plot(StrEnum):
     HEAT = "heat"
 
 
-Runs = Annotated[list[str], typer.Argument(metavar="RUN..", help="Run folders (safecheck audit --run).")]
-FormatOption = Annotated[Layout, typer.Option("--format", help="How to write the table.")]
-OutputOption = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file; of a plot: .svg or .png.")
-]
-
-
 class _Asked(NamedTuple):
     """What is to be counted, and how."""
 
@@ -71,72 +63,91 @@ class _Refused(Exception):
         self.diagnostic = Diagnostic(SC.BAD_OPTION, message, help=advice)
 
 
-def stats(
-    runs: Runs,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help=f"{', '.join(OF_FINDINGS)}; {', '.join(OF_PLANS)} or a column; plan: a line for each; where.",
-        ),
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column of rates for each value of this column.")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--where", metavar="COLUMN=VALUE", help="Count these plans alone. May be repeated."),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="TOML, [labels]: what the values of --by mean in --taxonomy."),
-    ] = None,
-    taxonomy: Annotated[str, typer.Option(metavar="NAME", help="The taxonomy that --labels speaks of.")] = "safel",
-    reading: Annotated[
-        Reading,
-        typer.Option(help="Past a step that cannot be taken: what this reading finds, or any of them."),
-    ] = Reading.HALT,
-    form: FormatOption = Layout.MARKDOWN,
-    plot: Annotated[Plot | None, typer.Option(help="A picture instead of a table (extra `plots`).")] = None,
-    output: OutputOption = None,
-) -> None:
+class RunArguments(Options):
+    """Run folders."""
+
+    runs: tuple[str, ...] = argument("RUN..", "Run folders (safecheck audit --run).", many=True, required=True)
+
+
+class LayoutOption(Options):
+    """The format of a table."""
+
+    form: Layout = choice("--format", values=Layout, default=Layout.MARKDOWN, help="Write the table in this format.")
+
+
+class StatsOptions(RunArguments, LayoutOption):
+    """The options of ``runs stats``."""
+
+    by: str | None = text(
+        "--by",
+        metavar="WHAT",
+        help=f"Write a line for each {', '.join(OF_FINDINGS)}; {', '.join(OF_PLANS)} or column; plan; where.",
+    )
+    group: str | None = text("--group", metavar="COLUMN", help="Add a column of rates for each value of COLUMN.")
+    only: tuple[str, ...] = text(
+        "--where", metavar="COLUMN=VALUE", many=True, help="Count only these plans. May be repeated."
+    )
+    labels: str | None = text(
+        "--labels", metavar="FILE", help="Map the values of --by to --taxonomy by this TOML file ([labels])."
+    )
+    taxonomy: str = text("--taxonomy", metavar="NAME", default="safel", help="Use this taxonomy for --labels.")
+    reading: Reading = choice(
+        "--reading",
+        values=Reading,
+        default=Reading.HALT,
+        help="Count the findings of this reading past a step that cannot be executed, or of any reading.",
+    )
+    plot: Plot | None = choice("--plot", values=Plot, help="Draw a picture instead of a table (extra `plots`).")
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write to a file; a plot to .svg or .png.")
+
+
+class CompareOptions(LayoutOption):
+    """The options of ``runs compare``."""
+
+    first: str = argument("RUN", "A run folder.", required=True)
+    second: str = argument("RUN", "Another run folder, of the same plans.", required=True)
+    every: bool = switch("--all", help=f"List all plans that differ, not the first {_SHOWN}.")
+
+
+class ExportOptions(RunArguments):
+    """The options of ``runs export``."""
+
+    output: str = text("--output", "-o", metavar="FILE", required=True, help="Write to this file, named .parquet.")
+    whole: bool = switch("--whole", help="Add each row's JSON, in the column `row`.")
+
+
+@command(StatsOptions)
+def stats(options: StatsOptions) -> int:
     """Count over runs: a summary, or a table by what is asked for.
 
     A plan counts once for a rule or hazard that it brings about (introduced or worsened), of the plans that were
     judged; what was there before is counted apart. Intervals are Wilson's, 95 %. Exit codes: 0, or 2 for what cannot be
     read.
     """
-    asked = _Asked(by, group, labels, taxonomy, plot, reading)
-    raise typer.Exit(guarded(lambda: _said(lambda: _stats(runs, asked, only, form, output))))
+    asked = _Asked(options.by, options.group, options.labels, options.taxonomy, options.plot, options.reading)
+    return guarded(lambda: _said(lambda: _stats(options.runs, asked, options.only, options.form, options.output)))
 
 
-def compare(
-    first: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")],
-    second: Annotated[str, typer.Argument(metavar="RUN", help="Another, of the same plans.")],
-    form: FormatOption = Layout.MARKDOWN,
-    every: Annotated[bool, typer.Option("--all", help=f"List all plans that differ, not the first {_SHOWN}.")] = False,
-) -> None:
+@command(CompareOptions)
+def compare(options: CompareOptions) -> int:
     """Compare two runs plan by plan: headlines, rules, and McNemar's exact test.
 
     As CSV it is the plans that differ, all of them; the rest is said on standard error. Exit codes: 0, or 2 for what
     cannot be read. That runs differ is no mistake.
     """
-    raise typer.Exit(guarded(lambda: _said(lambda: _compare(first, second, form.value, every))))
+    return guarded(lambda: _said(lambda: _compare(options.first, options.second, options.form.value, options.every)))
 
 
-def export(
-    runs: Runs,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="A file, named .parquet.")],
-    whole: Annotated[bool, typer.Option("--whole", help="With each row's JSON, in the column `row`.")] = False,
-) -> None:
+@command(ExportOptions)
+def export(options: ExportOptions) -> int:
     """Write runs as Parquet, a line for each plan (extra `parquet`): for pandas, Polars, DuckDB, Spark.
 
     Exit codes: 0, or 2 for what cannot be read or written.
     """
-    raise typer.Exit(guarded(lambda: _said(lambda: _export(runs, output, whole))))
+    return guarded(lambda: _said(lambda: _export(options.runs, options.output, options.whole)))
 
 
-def _export(paths: list[str], output: str, whole: bool) -> None:
+def _export(paths: Sequence[str], output: str, whole: bool) -> None:
     from plansafe.app.runs.parquet import write  # noqa: PLC0415 - for this command alone
 
     if not output.lower().endswith(".parquet"):
@@ -163,12 +174,12 @@ def _said(work: Any) -> int:
     return 0
 
 
-def _stats(paths: list[str], asked: _Asked, only: list[str] | None, form: Layout, output: str | None) -> None:
+def _stats(paths: Sequence[str], asked: _Asked, only: Sequence[str], form: Layout, output: str | None) -> None:
     runs = [read_run(path) for path in paths]
     for run in runs:
         if not run.complete:
             remark((f"{run.path} is not complete: of {run.manifest['plans']} plans those judged so far are counted",))
-    filters = [_filter(text) for text in only or ()]
+    filters = [_filter(text) for text in only]
     _known(runs, [*[one.column for one in filters], *([asked.group] if asked.group is not None else [])])
 
     by = asked.by
@@ -264,7 +275,8 @@ def _filter(text: str) -> Where:
 
 
 def _labels(path: str) -> dict[str, tuple[str, ...]]:
-    from plansafe.app.project.discovery import Choice, Discovery  # noqa: PLC0415 - for labels alone
+    from plansafe.app.project.discovery import Discovery  # noqa: PLC0415 - for labels alone
+    from plansafe.app.project.inputs import Choice  # noqa: PLC0415
     from plansafe.specs.toml_text import read_toml  # noqa: PLC0415
 
     given = Discovery(Choice()).read(path, "table", "--labels")

@@ -6,71 +6,149 @@ import ipaddress
 import os
 import socket
 import sys
-from typing import Annotated
-
-import typer
 
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.http.api_key import VARIABLE, read_key
+from plansafe.app.options.option import changed, command, integer, number, text
+from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.system.process import complain, for_a_program, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.extras import how_to_install
 
 _MIB = 1024 * 1024
-Workers = Annotated[int, typer.Option(min=1, max=256, metavar="N", help="Processes that judge.")]
-Seconds = Annotated[float, typer.Option("--time-limit", min=0.1, max=3600, metavar="SECONDS", help="For one request.")]
-Memory = Annotated[int, typer.Option("--memory-limit", min=128, metavar="MIB", help="For each process.")]
-MostSessions = Annotated[int, typer.Option("--sessions", min=1, max=10_000, metavar="N", help="Open at the same time.")]
-Idle = Annotated[float, typer.Option(min=1, metavar="SECONDS", help="A session that nobody asks expires.")]
-ModelOption = Annotated[
-    str | None, typer.Option("--model", "-m", metavar="PROVIDER/NAME", help="Writes rules for `formalise`.")
-]
 
 
-def serve(
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; another than loopback needs a key.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")] = 8731,
-    key_file: Annotated[
-        str | None, typer.Option("--key-file", metavar="FILE", help=f"The API key; else the variable {VARIABLE}.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A name under which it is asked for. May be repeated.")
-    ] = None,
-    workers: Workers = 2,
-    time_limit: Seconds = 30.0,
-    step_limit: Annotated[
-        float, typer.Option(min=0.01, max=600, metavar="SECONDS", help="For one question to a session.")
-    ] = 2.0,
-    memory_limit: Memory = 2048,
-    sessions: MostSessions = 64,
-    idle: Idle = 900.0,
-    waiting: Annotated[int, typer.Option(min=1, metavar="N", help="Requests that may wait.")] = 2000,
-    body_limit: Annotated[int, typer.Option(min=1, max=1024, metavar="MIB", help="For the body of a request.")] = 32,
-    client_limit: Annotated[
-        float,
-        typer.Option(min=0.1, metavar="SECONDS", help="For a client to send a head, to send a body, to read on."),
-    ] = 30.0,
-    model: ModelOption = None,
-) -> None:
+class ServerOptions(MemoryLimit, Assignments, group="Limits"):
+    """The options of both servers."""
+
+    workers: int = integer("--workers", metavar="N", default=2, low=1, high=256, help="Audit in N processes.")
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=30.0,
+        low=0.1,
+        high=3600,
+        help="Stop a request after SECONDS.",
+    )
+    memory_limit: int = changed(
+        MemoryLimit.memory_limit, default=2048, low=128, help="Limit the memory of each process.", group="Limits"
+    )
+    sessions: int = integer(
+        "--sessions",
+        metavar="N",
+        default=64,
+        low=1,
+        high=10_000,
+        help="Keep at most N sessions open.",
+        key="serve.sessions",
+        only_set=True,
+    )
+    idle: float = number(
+        "--idle",
+        metavar="SECONDS",
+        default=900.0,
+        low=1,
+        help="Close a session without requests after SECONDS.",
+        key="serve.idle",
+        only_set=True,
+    )
+    model: str | None = text(
+        "--model",
+        "-m",
+        metavar="PROVIDER/NAME",
+        help="Let this model write rules for `formalise`.",
+        group="Model",
+    )
+
+
+class HttpOptions(ServerOptions, group="Network"):
+    """The options of ``serve http``."""
+
+    host: str = text(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="Listen at this address; another than loopback needs a key.",
+    )
+    port: int = integer(
+        "--port", metavar="N", default=8731, low=0, high=65535, help="Listen at this port; 0: any that is free."
+    )
+    key_file: str | None = text(
+        "--key-file", metavar="FILE", help=f"Read the API key from this file; else from the variable {VARIABLE}."
+    )
+    allow_host: tuple[str, ...] = text(
+        "--allow-host",
+        metavar="NAME",
+        many=True,
+        help="Accept requests for this host name. May be repeated.",
+    )
+    step_limit: float = number(
+        "--step-limit",
+        metavar="SECONDS",
+        default=2.0,
+        low=0.01,
+        high=600,
+        help="Stop a request to a session after SECONDS.",
+        key="serve.step_limit",
+        only_set=True,
+    )
+    waiting: int = integer(
+        "--waiting",
+        metavar="N",
+        default=2000,
+        low=1,
+        help="Let at most N requests wait.",
+        key="serve.waiting",
+        only_set=True,
+    )
+    body_limit: int = integer(
+        "--body-limit",
+        metavar="MIB",
+        default=32,
+        low=1,
+        high=1024,
+        help="Refuse requests with a larger body.",
+        key="serve.body_limit",
+        only_set=True,
+    )
+    client_limit: float = number(
+        "--client-limit",
+        metavar="SECONDS",
+        default=30.0,
+        low=0.1,
+        help="Disconnect clients that send or read nothing for SECONDS.",
+        key="serve.client_limit",
+        only_set=True,
+    )
+
+
+class McpOptions(ServerOptions):
+    """The options of ``serve mcp``."""
+
+    workers: int = changed(ServerOptions.workers, default=1, key="serve.workers", only_set=True)
+    sessions: int = changed(ServerOptions.sessions, default=8)
+    idle: float = changed(ServerOptions.idle, default=3600.0)
+
+
+@command(HttpOptions)
+def serve(options: HttpOptions) -> int:
     """Answer over HTTP: judge, repair and diagnose plans, and watch robots, one session each.
 
     GET /openapi.json describes it. Only what is shipped is read, nothing is written. Ends with an interrupt.
     """
-    limits = Limits(time_limit, memory_limit, model)
+    limits = Limits(options.time_limit, options.memory_limit, options.model)
 
     def work() -> int:
-        if (wrong := _no_model(model)) is not None:
+        if (wrong := _no_model(options.model)) is not None:
             return complain(wrong)
-        key = read_key(key_file, os.environ)
+        key = read_key(options.key_file, os.environ)
         if isinstance(key, Diagnostic):
             return complain(key)
-        if key is None and not _loopback(host):
+        if key is None and not _loopback(options.host):
             advice = f"set {VARIABLE}, or name a file with --key-file"
             return complain(
-                Diagnostic(SC.BAD_KEY, f"{host} can be reached by others, and there is no key", help=advice)
+                Diagnostic(SC.BAD_KEY, f"{options.host} can be reached by others, and there is no key", help=advice)
             )
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
@@ -81,33 +159,39 @@ def serve(
             from plansafe.app.interfaces.http.bounded_protocol import bounded  # noqa: PLC0415
         except ModuleNotFoundError as error:
             return complain(_missing(error, "serve"))
-        bounds = Bounds(limits, workers, waiting, sessions, idle, step_limit, body_limit * _MIB)._replace(
-            body_seconds=client_limit
-        )
-        hosts = read_hosts(allow_host or [], _loopback(host))
+        bounds = Bounds(
+            limits,
+            options.workers,
+            options.waiting,
+            options.sessions,
+            options.idle,
+            options.step_limit,
+            options.body_limit * _MIB,
+        )._replace(body_seconds=options.client_limit)
+        hosts = read_hosts(list(options.allow_host), _loopback(options.host))
         if isinstance(hosts, Diagnostic):
             return complain(hosts)
-        listening = open_listening_socket(host, port)
+        listening = open_listening_socket(options.host, options.port)
         if isinstance(listening, Diagnostic):
             return complain(listening)
         app = application(bounds, Lock(key), hosts)
         config = uvicorn.Config(
             app,
-            host=host,
-            port=port,
-            http=bounded(client_limit),
+            host=options.host,
+            port=options.port,
+            http=bounded(options.client_limit),
             ws="none",
             log_level="warning",
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=4 * waiting,
+            limit_concurrency=4 * options.waiting,
             timeout_graceful_shutdown=5,
             h11_max_incomplete_event_size=32 * 1024,
         )
         return _Server.run_until_interrupted(config, listening)
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)
 
 
 class _Server:
@@ -189,27 +273,26 @@ def _missing(error: ModuleNotFoundError, extra: str) -> Diagnostic:
     return Diagnostic(SC.DOOR_PACKAGE_MISSING, f"the package {error.name} is not installed", help=how_to_install(extra))
 
 
-def mcp(
-    workers: Workers = 1,
-    time_limit: Seconds = 30.0,
-    memory_limit: Memory = 2048,
-    sessions: MostSessions = 8,
-    idle: Idle = 3600.0,
-    model: ModelOption = None,
-) -> None:
+@command(McpOptions)
+def mcp(options: McpOptions) -> int:
     """Answer an agent over standard input and output by the Model Context Protocol.
 
     Tools judge, repair and diagnose plans, and watch what an agent does; resources are the shipped rules and worlds.
     """
 
     def work() -> int:
-        if (wrong := _no_model(model)) is not None:
+        if (wrong := _no_model(options.model)) is not None:
             return complain(wrong)
         try:
             from plansafe.app.interfaces.agents.mcp_server import run  # noqa: PLC0415 - of the extra `mcp`
         except ModuleNotFoundError as error:
             return complain(_missing(error, "mcp"))
         for_a_program("an agent's client", "docs/agents.md")
-        return run(Limits(time_limit, memory_limit, model), workers, sessions, idle)
+        return run(
+            Limits(options.time_limit, options.memory_limit, options.model),
+            options.workers,
+            options.sessions,
+            options.idle,
+        )
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)

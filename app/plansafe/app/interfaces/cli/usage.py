@@ -1,73 +1,146 @@
-"""What comes before a command: a word for who types none, help by name, and commands that are misspelt.
-
-Loaded for these alone; a plain audit needs none of it.
-"""
+"""What is printed about commands: the overview, help by name, settings, warnings about old names, near names."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
 import typer
 
+from plansafe.app.interfaces.cli.command_table import (
+    COMMANDS,
+    HEADINGS,
+    Command,
+    below,
+    find,
+    former_names,
+    is_replaced,
+)
+from plansafe.app.options.option import Option
+from plansafe.app.options.shared import Assignments, ColorOption, MemoryLimit, NoProject, ShowConfig
 from plansafe.app.system.process import complain
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-DEFAULT = "audit"
-_ABOUT = "safecheck judges plans: can they be executed, do they reach the goal, are they safe?"
-_FORMS = """usage: safecheck PLAN..     judge plans: files, folders, or `-` for standard input
+_ABOUT = "safecheck checks plans: can they be executed, do they reach the goal, are they safe?"
+_FORMS = """usage: safecheck PLAN..     audit plans: files, folders, or `-` for standard input
        safecheck COMMAND .."""
-_INPUTS = """The domain, the problem and the rules are found beside a plan, or named with --domain, --problem, --spec.
-All flags: safecheck --help. Those of a command: safecheck help COMMAND."""
+_INPUTS = """The domain, the problem and the rules are found next to a plan, or named with --domain, --problem, --spec.
+Options of audits: safecheck audit --help. Those of a command: safecheck help COMMAND.
+Settings without a flag: safecheck help settings. Completion in a shell: safecheck --install-completion."""
+_SETTINGS = "settings"
 
 
-def listed(commands: Mapping[str, str]) -> str:
-    """Each command with what it is for, on a line of its own."""
-    size = max(map(len, commands))
-    return "\n".join([f"  {name:{size}}  {about}" for name, about in commands.items()])
+def overview() -> str:
+    """The commands under their headings, and the options that every command has."""
+    top = below(())
+    size = max(map(len, top))
+    parts = [_ABOUT, _FORMS]
+    for heading in HEADINGS:
+        lines = [f"  {name:{size}}  {entry.summary}" for name, entry in top.items() if entry.heading == heading]
+        parts.append("\n".join([f"{heading}:", *lines]))
+    common = [
+        option
+        for group in (ColorOption, MemoryLimit, NoProject, ShowConfig, Assignments)
+        for option in group.table().values()
+    ]
+    names = [f"{option.flag} {option.metavar}".rstrip() for option in common]
+    width = max(map(len, names))
+    lines = [f"  {name:{width}}  {option.help}" for name, option in zip(names, common, strict=True)]
+    return (
+        "\n\n".join([*parts, "\n".join(["Options of every command, where they have an effect:", *lines]), _INPUTS])
+        + "\n"
+    )
 
 
-def usage(commands: Mapping[str, str]) -> str:
-    """What to type, for someone who typed nothing."""
-    return "\n\n".join([_ABOUT, _FORMS, listed(commands), _INPUTS]) + "\n"
+def print_overview() -> int:
+    """Print the overview on standard output."""
+    print(overview(), end="")
+    return 0
 
 
-def help_for(words: list[str], commands: Mapping[str, str]) -> list[str]:
-    """The arguments that ``safecheck help WORD..`` stands for. Exits with 2 for a command that there is not."""
-    if words and words[0] not in (DEFAULT, *commands):
-        raise typer.Exit(_no_such(words[0], commands, f"no such command: {words[0]}"))
-    return [*(words or [DEFAULT]), "--help"]
+def print_usage() -> int:
+    """Print the overview, and return the exit code of a command line that asks for nothing."""
+    print(overview(), end="", file=sys.stderr)
+    return 2
 
 
-def check_spelling(word: str, commands: Mapping[str, str]) -> None:
+def settings_text() -> str:
+    """The settings that ``--set`` alone documents: key, default, effect, commands, former flag."""
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for command in COMMANDS:
+        if isinstance(command, Command) and not is_replaced(command):
+            for option in command.load().options.table().values():
+                if option.only_set:
+                    found.setdefault(option.key, (option, []))[1].append(command.name)
+    lines = [
+        "Settings without a flag of their own: --set KEY=VALUE. Those of `limits` can stand in the project file.",
+        "",
+    ]
+    for key, (option, commands) in sorted(found.items()):
+        lines.append(f"{key}  (default: {_default(option)})")
+        lines += [f"    {option.help}", f"    {', '.join(commands)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _default(option: Option) -> str:
+    if option.default is None or option.default in ((), ""):
+        return "none"
+    return str(option.default).lower() if option.kind == "switch" else str(option.default)
+
+
+def help_for(words: list[str]) -> list[str]:
+    """The arguments that ``safecheck help WORD..`` stands for. Exits with 2 for a command that does not exist."""
+    if words == [_SETTINGS]:
+        print(settings_text(), end="")
+        raise typer.Exit(0)
+    if find(words[0]) is None:
+        old = former_names().get(tuple(words[:1]))
+        if old is None:
+            raise typer.Exit(_no_such(words[0], f"no such command: {words[0]}"))
+        words = [*old.split(), *words[1:]]
+    return [*words, "--help"]
+
+
+def check_spelling(word: str) -> None:
     """Exit with 2 where a word that names no file is nearly the name of a command."""
-    if not os.path.lexists(word) and _near(word, commands) is not None:
-        raise typer.Exit(_no_such(word, commands, f"there is no file {word}, and no such command"))
+    if not os.path.lexists(word) and _near(word) is not None:
+        raise typer.Exit(_no_such(word, f"there is no file {word}, and no such command"))
 
 
-def _near(word: str, commands: Mapping[str, str]) -> str | None:
-    found = get_close_matches(word[:60], (DEFAULT, "help", *commands), n=1, cutoff=0.7)
-    return found[0] if found else None
+def _near(word: str) -> str | None:
+    old = {name[0]: present for name, present in former_names().items() if len(name) == 1}
+    near = get_close_matches(word[:60], ("help", *below(()), *old), n=1, cutoff=0.7)
+    return old.get(near[0], near[0]) if near else None
 
 
-def _no_such(word: str, commands: Mapping[str, str], message: str) -> int:
-    near = _near(word, commands)
-    known = f"commands: {', '.join((DEFAULT, *commands))}"
+def _no_such(word: str, message: str) -> int:
+    near = _near(word)
+    known = f"commands: {', '.join(below(()))}"
     return complain(Diagnostic(SC.BAD_OPTION, message, help=f"did you mean `safecheck {near}`?" if near else known))
 
 
-def complete(app: typer.Typer, group: Any) -> None:
+def warn_of_old_name(former: str) -> None:
+    """Say on standard error that a command has another name now."""
+    present = {" ".join(old): name for old, name in former_names().items()}.get(former) or _replacement(former)
+    print(
+        f"warning: `safecheck {former}` is now `safecheck {present}`; the old name still runs, for now", file=sys.stderr
+    )
+
+
+def _replacement(former: str) -> str:
+    command = find(former)
+    return command.replaced_by if isinstance(command, Command) else ""
+
+
+def warn_of_old_flag(option: Option) -> None:
+    """Say on standard error that a flag is a setting now."""
+    print(f"warning: {option.flag} is now --set {option.key}=VALUE; the old flag still works, for now", file=sys.stderr)
+
+
+def complete(group: Any) -> None:
     """Run with Typer's ``--install-completion`` and ``--show-completion``, and answer the shell."""
     full = typer.Typer(cls=group, add_completion=True, rich_markup_mode=None, callback=lambda: None)
-    full.registered_commands += app.registered_commands
     full(prog_name="safecheck")
-
-
-def print_usage(commands: Mapping[str, str]) -> int:
-    """Print it, and return the exit code of a command line that asks for nothing."""
-    print(usage(commands), end="", file=sys.stderr)
-    return 2

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.options import (
-    DomainFile,
-    Gate,
-    HomeFile,
-    JudgeOption,
-    LenientTypes,
+from plansafe.app.options.option import argument, changed, command
+from plansafe.app.options.shared import (
+    GateOption,
+    HomeOption,
+    InvariantOption,
     MemoryLimit,
-    NoDefaultSpec,
-    ProblemFile,
-    SeverityChoice,
-    SeverityOption,
     SpecFiles,
+    TaskFiles,
+    TimeLimit,
+    TypeOptions,
+    VerdictOptions,
 )
 from plansafe.app.session.audit import INTERNAL, audit, usage_problem
 from plansafe.app.session.model import Settings
-from plansafe.app.system.process import MEMORY_MIB, REPORT, complain, guarded, limit_memory, standard_output
+from plansafe.app.system.process import REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -38,50 +35,32 @@ _SAYS = {
 }
 
 
-def verify_certificate(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help="What `safecheck --certificate FILE` wrote.")],
-    plan: Annotated[
-        str | None,
-        typer.Argument(metavar="[PLAN]", help="Judge this plan again, and compare what has to be proved."),
-    ] = None,
-    domain: DomainFile = None,
-    problem: ProblemFile = None,
-    spec: SpecFiles = None,
-    no_default_spec: NoDefaultSpec = False,
-    home: HomeFile = None,
-    gate: Gate = False,
-    lenient_types: LenientTypes = False,
-    judge: JudgeOption = None,
-    min_severity: SeverityOption = SeverityChoice.LOW,
-    no_inferred_invariants: Annotated[
-        bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
-    ] = False,
-    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For PLAN; 0: none.")] = 300.0,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+class CertificateOptions(
+    TaskFiles, SpecFiles, HomeOption, GateOption, TypeOptions, VerdictOptions, InvariantOption, TimeLimit, MemoryLimit
+):
+    """The options that say what a certificate is about."""
+
+    certificate: str = argument("FILE", "What `safecheck --certificate FILE` wrote.", required=True)
+    plan: str | None = argument("[PLAN]", "Audit this plan again, and compare what has to be proved.")
+    time_limit: float = changed(TimeLimit.time_limit, default=300.0)
+
+
+@command(CertificateOptions)
+def verify_certificate(options: CertificateOptions) -> int:
     """Check the proof behind a SAFE or VALID, without the solver that found it.
 
-    Every step must follow from the clauses that it names. Without PLAN it is not checked that the clauses say what the
-    files say; with PLAN (and the flags of the audit) they are made again from the files. Exit codes: 0 verified,
-    1 rejected, 2 not a certificate, or usage, 4 a bug in safecheck.
+    The command is now `safecheck audit --verify-certificate FILE [PLAN]`. Without PLAN it is not checked that the
+    clauses say what the files say; with PLAN (and the options of the audit) they are made again from the files.
+    Exit codes: 0 verified, 1 rejected, 2 not a certificate, or usage, 4 a bug in safecheck.
     """
-    settings = Settings(
-        domain=domain,
-        problem=problem,
-        specs=tuple(spec or ()),
-        default_spec=not no_default_spec,
-        gate=gate,
-        lenient_types=lenient_types,
-        judge=None if judge is None else judge.value,
-        min_severity=min_severity.value,
-        infer_invariants=not no_inferred_invariants,
-        time_limit=time_limit,
-        engine="sat",
-        certificate=True,
-        home=home,
-    )
-    limit_memory(memory_limit)
-    raise typer.Exit(guarded(lambda: _verified(certificate, plan, settings)))
+    return verified(options)
+
+
+def verified(options: CertificateOptions) -> int:
+    """Check a certificate. An exit code."""
+    settings = Settings(**options.settings())._replace(engine="sat", certificate=True)
+    limit_memory(options.memory_limit)
+    return guarded(lambda: _verified(options.certificate, options.plan, settings))
 
 
 def _verified(path: str, plan: str | None, settings: Settings) -> int:

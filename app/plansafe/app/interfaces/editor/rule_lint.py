@@ -48,7 +48,7 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
 
     Raises ``SolverMissing``.
     """
-    from plansafe.app.interfaces.cli.lint import gather  # noqa: PLC0415 - only loaded in the lint process
+    from plansafe.app.session.lint_inputs import gather  # noqa: PLC0415 - only loaded in the lint process
     from plansafe.grammar.codes import SC  # noqa: PLC0415
     from plansafe.specs.lint.api import lint  # noqa: PLC0415
     from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415
@@ -71,8 +71,8 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
 
 def _lint_inputs(request: LintRequest) -> Any:
     """Return the inputs of the lint command: the file, and the inputs from the project file or the editor."""
-    from plansafe.app.interfaces.cli.lint import Wanted  # noqa: PLC0415 - only loaded in the lint process
-    from plansafe.app.interfaces.editor.settings import effective_settings  # noqa: PLC0415
+    from plansafe.app.interfaces.editor.settings import effective_settings  # noqa: PLC0415 - only in the lint process
+    from plansafe.app.session.lint_inputs import Wanted  # noqa: PLC0415
 
     if request.kind == "domain":
         return Wanted(domain=request.path)

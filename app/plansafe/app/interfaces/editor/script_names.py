@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
 from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind
 from plansafe.app.interfaces.editor.workspace import FolderSession
-from plansafe.app.project.discovery import Input
+from plansafe.app.project.inputs import Input
 from plansafe.app.project.project_file import STEM, plan_stem
 from plansafe.app.session.home_world import foreign_plans
 from plansafe.app.session.model import Prepared, Settings

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import BadProject, find_project
-from plansafe.app.session.configuration import KEYS, in_force
+from plansafe.app.session.configuration import in_force
 from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -15,6 +16,7 @@ from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 SECONDS = 20.0
 """Default time limit for one plan; the project file can change it."""
 _TEXTS = {"domain": "domain", "problem": "problem", "world": "world", "scene": "scene", "goal": "goal", "task": "task"}
+_KEYS = {"specs": "specifications"}
 _CHOICES = {"judge": ("judge", JUDGES), "minSeverity": ("min_severity", SEVERITIES)}
 
 
@@ -34,11 +36,9 @@ def effective_settings(folder: str, editor_settings: Mapping[str, Any]) -> Effec
     except BadProject as bad:
         project = None
         problems += bad.diagnostics
-    given_options = {
-        f"--{field.replace('_', '-').removesuffix('s')}" for field in overrides
-    }  # `specs` is the option `--spec`
+    given_options = {_KEYS.get(field, field): "the editor" for field in overrides}
     base = Settings(time_limit=SECONDS)._replace(**overrides)
-    configuration = in_force(given_options, KEYS, base, "full", 0, project, ())
+    configuration = in_force(given_options, project_options(), base, "full", 0, project, ())
     return EffectiveSettings(configuration.settings, tuple(problems))
 
 

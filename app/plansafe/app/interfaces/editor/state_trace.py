@@ -42,7 +42,7 @@ class Change(NamedTuple):
 class StateTrace:
     """The steps of a plan with their spans (``places``), and the changes of each executed step.
 
-    ``unavailable_reason`` is empty, or the reason why there are no states.
+    ``unavailable_reason`` is the reason why the states cannot be shown, or empty.
     """
 
     def __init__(self, prepared: Prepared, previous: StateTrace | None = None) -> None:

@@ -25,8 +25,8 @@ from plansafe.app.interfaces.editor.workspace import (
     analyse_file,
     related_inputs,
 )
-from plansafe.app.project.discovery import Input, Inputs
 from plansafe.app.project.file_kinds import Kind, heading
+from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Prepared
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.source import Source

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
 from plansafe.app.interfaces.editor.settings import EffectiveSettings, effective_settings
 from plansafe.app.interfaces.editor.state_trace import StateTrace
-from plansafe.app.project.discovery import Choice, Discovery, Input
+from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Heading, Kind, heading
+from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, compiled
 from plansafe.app.system.time_limit import OutOfTime

@@ -11,9 +11,10 @@ import re
 from collections import defaultdict
 from typing import Any
 
+from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.request_fields import schema
-from plansafe.app.interfaces.http.routes import ROUTES, V1, ServiceRoute, answer_schema
-from plansafe.app.render import version
+from plansafe.app.interfaces.http.routes import ROUTES, V1, ServiceRoute
+from plansafe.app.system.version import version
 
 _LOCAL_PREFIX = "#/$defs/"
 _COMPONENTS = "#/components/schemas/"

@@ -11,13 +11,13 @@ from typing import Any, TextIO
 from plansafe.app.interfaces.pages.plan_index import Book
 from plansafe.app.interfaces.pages.report_view import PlanView, build_plan_view, build_report_view
 from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
-from plansafe.app.render import version
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session, combined_exit_code
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.process import REPORT, written
 from plansafe.app.system.progress import Progress
+from plansafe.app.system.version import version
 
 REPAIR_S = 10.0
 """Time limit for the repair of one plan."""

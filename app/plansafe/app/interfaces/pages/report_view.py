@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plansafe.app.render.difference import lines, sentence, shown
+from plansafe.app.render.difference import cost_text, lines, sentence
 from plansafe.app.render.repair_json import because_object, where_object, witness_object
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
 from plansafe.app.render.worlds import lines as world_lines
@@ -189,7 +189,7 @@ def _look(look: Look) -> dict[str, Any]:
 
 def _number(number: Number | None) -> str | None:
     """Format a time for people."""
-    return None if number is None else shown(number)
+    return None if number is None else cost_text(number)
 
 
 def _place(number: Number | None) -> float | None:
@@ -234,7 +234,7 @@ def _outcome(examination: Examined) -> Mapping[str, Any]:
 
 def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
     return {
-        "cost": shown(repair.cost),
+        "cost": cost_text(repair.cost),
         "headline": repair.report.headline.value if repair.report.headline else None,
         "words": sentence(original, repair),
         "rows": [

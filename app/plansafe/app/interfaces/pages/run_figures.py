@@ -1,4 +1,4 @@
-"""Statistics of many plans as tables and bar charts of a page: the figures of ``safecheck stats``."""
+"""Statistics of many plans as tables and bar charts of a page: the figures of ``safecheck runs stats``."""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
-"""``safecheck view RUN``: show a run folder as one page, without auditing again."""
+"""``safecheck runs view RUN``: show a run folder as one page, without auditing again."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TextIO
-
-import typer
+from typing import Any, TextIO
 
 from plansafe.app.interfaces.pages.plan_index import Book
 from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
+from plansafe.app.options.option import Options, argument, command, text
 from plansafe.app.runs.run_reader import BadRun, Run, read_run
 from plansafe.app.runs.stats import TAXONOMIES
 from plansafe.app.system.process import complain, for_a_browser, guarded, remark, written
@@ -17,18 +16,22 @@ MOST_PLANS = 200_000
 _NO_STEPS = "This run has no step data for the plan; run `safecheck audit --format html` on it to see the steps."
 
 
-def view(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder (safecheck audit --run).")],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the page to this file instead of standard output."),
-    ] = None,
-) -> None:
+class ViewOptions(Options):
+    """The options of ``runs view``."""
+
+    run: str = argument("RUN", "A run folder (safecheck audit --run).", required=True)
+    output: str | None = text(
+        "--output", "-o", metavar="FILE", help="Write the page to this file; default: standard output."
+    )
+
+
+@command(ViewOptions)
+def view(options: ViewOptions) -> int:
     """Show a run as one HTML page without a server: a sortable table, plots, and the findings of each plan.
 
     Exit codes: 0, or 2 if the run cannot be read or the page cannot be written.
     """
-    raise typer.Exit(guarded(lambda: _view(run, output)))
+    return guarded(lambda: _view(options.run, options.output))
 
 
 def _view(path: str, output: str | None) -> int:

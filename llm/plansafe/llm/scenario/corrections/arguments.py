@@ -75,7 +75,7 @@ def _one(view: View, use: Use, known: Declared) -> list[Edit]:
             return []
         gone = [number for number in range(len(use.arguments)) if number not in kept[0]]
         words = ", ".join([str(use.arguments[number]) for number in gone])
-        reason = f"predicate `{use.name}` takes {_count(wanted)}: `{words}` is too many"
+        reason = f"predicate `{use.name}` takes {_count(wanted)}: `{words}` is superfluous"
         return [Edit("arity", reason, tuple([draft.without(use.node, number + 1) for number in gone]))]
     return _completed(view, use, known)
 

@@ -33,7 +33,7 @@ def negated(view: View) -> list[Edit]:
         for child in range(1, len(section)):
             fact = section[child]
             if isinstance(fact, list) and len(fact) == 2 and fact[0] == "not" and isinstance(fact[1], list):
-                reason = "what `:init` does not list is false"
+                reason = "facts that `:init` does not list are false"
                 out.append(Edit("negated-fact", reason, (draft.without(section, child),)))
     return out
 
@@ -79,7 +79,7 @@ def contradictions(view: View) -> list[Edit]:
         added = {write(part) for _, _, part in parts if part and part[0] != "not"}
         for holder, number, part in parts:
             if len(part) == 2 and part[0] == "not" and write(part[1]) in added:
-                reason = f"`{write(part[1])[:80]}` is added as well: what is added stays"
+                reason = f"`{write(part[1])[:80]}` is also added: the addition counts"
                 out.append(Edit("contradiction", reason, (action.draft.without(holder, number),)))
     return out
 
@@ -114,10 +114,10 @@ def requirements(view: View) -> list[Edit]:
             if isinstance(flag, str) and flag not in REQUIREMENTS:
                 meant = ":" + flag if ":" + flag in REQUIREMENTS else None
                 if meant is not None:
-                    reason = f"`{flag}` is written `{meant}`"
+                    reason = f"`{flag}` is read as `{meant}`"
                     out.append(view.renamed(draft, section, child, "requirement", reason, meant))
                 else:
-                    reason = f"nobody knows the requirement `{flag}`"
+                    reason = f"unknown requirement `{flag}`"
                     out.append(Edit("requirement", reason, (draft.without(section, child),)))
     if out:
         return out

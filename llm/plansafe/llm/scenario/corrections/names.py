@@ -44,7 +44,7 @@ def types(view: View) -> list[Edit]:
         elif name not in seen:
             seen.add(name)
             kind = _above(view, name)
-            edit = view.declare(DECLARED, f"type `{name}` is used, and not declared", ":types", typed(name, kind))
+            edit = view.declare(DECLARED, f"type `{name}` is used but not declared", ":types", typed(name, kind))
             out += [edit] if edit is not None else []
     return out
 
@@ -91,7 +91,7 @@ def predicates(view: View) -> list[Edit]:
             continue  # nobody can say what its parameters are
         kinds = [survey.join(_kinds(view, uses, position)) for position in range(arity)]
         head = ":functions" if function else ":predicates"
-        reason = f"{what} `{name}` is used with {arity} argument{'' if arity == 1 else 's'}, and not declared"
+        reason = f"{what} `{name}` is used with {arity} argument{'' if arity == 1 else 's'}, but not declared"
         edit = view.declare(DECLARED, reason, head, signature(name, kinds))
         out += [edit] if edit is not None else []
     return out
@@ -173,7 +173,7 @@ def objects(view: View) -> list[Edit]:
         kind = _type_of(view, name, uses)
         if kind is None:
             continue
-        reason = f"object `{name}` is used, and not declared"
+        reason = f"object `{name}` is used but not declared"
         text = typed(name, kind)
         if in_domain:
             edit = view.declare(DECLARED, reason, ":constants", text)

@@ -107,7 +107,7 @@ class _Balancer:
                 self._word(token, tokens[number - 1].text if number else "")
             self.end = token.end
         if self.stack:
-            self._insert(self.end, ")" * len(self.stack), "the text ends before everything is closed")
+            self._insert(self.end, ")" * len(self.stack), "the text ends with open parentheses")
         return self.out
 
     # -- tokens -------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class _Balancer:
         self.out.append(Edit(RULE, f"`{text}` is missing: {reason}", (TextEdit(self.draft.name, Span(at, at), text),)))
 
     def _delete(self, at: int, reason: str) -> None:
-        self.out.append(Edit(RULE, f"`)` is too many: {reason}", (TextEdit(self.draft.name, Span(at, at + 1), ""),)))
+        self.out.append(Edit(RULE, f"superfluous `)`: {reason}", (TextEdit(self.draft.name, Span(at, at + 1), ""),)))
 
     def _shut(self, reason: str) -> None:
         self._insert(self.end, ")", reason)

@@ -77,7 +77,7 @@ def _renamed(view: View, reach: Reach, task: Task, atom: Atom, action: ActionTex
         and ((use.place == "precondition" and use.action is action) if action is not None else use.place == "goal")
     ]  # fmt: skip
     if places:
-        reason = f"nothing makes `{own.name}` true; `{meant}` is what the domain changes"
+        reason = f"no action makes `{own.name}` true; the domain changes `{meant}`"
         yield Edit("reach", reason, tuple([use.draft.change(use.node, 0, meant) for use in places]))
 
 
@@ -94,7 +94,7 @@ def _asserted(view: View, reach: Reach, action: Action, atom: Atom) -> Iterator[
         choices.append(fitting)
     words: list[Node] = [task.predicates[atom.predicate].name, *[task.objects[choice[0]] for choice in choices]]
     text = f"({' '.join([str(word) for word in words])})"
-    reason = f"action `{action.name}` needs it, no action makes it true, and no other objects fit"
+    reason = f"action `{action.name}` needs it, no action makes it true, and it fits no other objects"
     yield Edit("reach", reason, (view.problem.add_to(":init", [text]),))
 
 

@@ -38,8 +38,8 @@ def repetitions(view: View) -> list[Edit]:
 
 def _reason(what: str, name: str, base: bool, differs: bool) -> str:
     if base:
-        return f"{what} `{name}` is the base's, and declared in another way there: the base stands"
-    said = "differently: the first stands" if differs else "alike"
+        return f"{what} `{name}` is declared differently in the base: the base is used"
+    said = "differently: the first is used" if differs else "alike"
     return f"{what} `{name}` is declared twice, {said}"
 
 
@@ -62,7 +62,9 @@ def _object(own: Declared, first: Declared) -> list[Edit]:
     if own.draft is first.draft:
         return [_unlisted(own, _reason("object", own.name, False, own.types != first.types))]
     if own.types != first.types:  # a constant of the domain may be an object again, of the same type
-        return [_unlisted(own, f"object `{own.name}` is a constant of the domain, of another type: the domain stands")]
+        return [
+            _unlisted(own, f"object `{own.name}` is a constant of the domain with another type: the domain is used")
+        ]
     return []
 
 

@@ -82,7 +82,7 @@ def sections(view: View) -> list[Edit]:
             word = node[0] if node[0][0] == ":" else ":" + node[0]
             meant = word if word in known else _SYNONYMS.get(word) or nearest(word, known)
             if meant in known and meant is not None:
-                out.append(view.renamed(draft, node, 0, "keyword", f"`{node[0]}` stands for `{meant}`", meant))
+                out.append(view.renamed(draft, node, 0, "keyword", f"`{node[0]}` is read as `{meant}`", meant))
     return out
 
 
@@ -104,9 +104,7 @@ def twice(view: View) -> list[Edit]:
                 TextEdit(draft.name, draft.gap(draft.span(second)), ""),
                 draft.insert(draft.span(first, len(first) - 1).end, glue + text if text else ""),
             )
-            return [
-                Edit("section-twice", f"`{head}` occurs twice: what the second holds is put into the first", changes)
-            ]
+            return [Edit("section-twice", f"`{head}` occurs twice: the second is merged into the first", changes)]
     return []
 
 
@@ -118,7 +116,7 @@ def goal_and_domain(view: View) -> list[Edit]:
     name = _domain_name(view)
     if name is not None and not draft.sections(":domain") and len(form) > 1:
         change = draft.insert(draft.span(form, 1).end, f"\n  (:domain {name})")
-        out.append(Edit("domain-name", "the problem does not say its domain", (change,)))
+        out.append(Edit("domain-name", "the problem does not name its domain", (change,)))
     for node in draft.sections(":domain")[:1]:
         if name is not None and len(node) == 2 and isinstance(node[1], str) and node[1] != name:
             reason = f"the domain is called `{name}`, not `{node[1]}`"
@@ -165,7 +163,7 @@ def fields(view: View) -> list[Edit]:
                 continue
             meant = _SYNONYMS.get(key) or nearest(key, known)
             if meant is not None and meant in known and meant not in node:
-                renamed.append(view.renamed(draft, node, child, "keyword", f"`{key}` stands for `{meant}`", meant))
+                renamed.append(view.renamed(draft, node, child, "keyword", f"`{key}` is read as `{meant}`", meant))
         out += renamed or _bare_fields(view, draft, node, known) or _values(draft, node) or _missing(draft, node)
     return out
 
@@ -191,7 +189,7 @@ def _bare_fields(view: View, draft: Draft, node: list[Node], known: Iterable[str
         ):
             meant = ":" + word if ":" + word in known else _SYNONYMS.get(":" + word)
             if meant is not None and meant in known and meant not in node:
-                out.append(view.renamed(draft, node, child, "keyword", f"`{word}` stands for `{meant}`", meant))
+                out.append(view.renamed(draft, node, child, "keyword", f"`{word}` is read as `{meant}`", meant))
     return out
 
 
@@ -317,12 +315,12 @@ def _in(draft: Draft, parent: list[Node], child: int) -> Iterator[Edit]:
 
 
 def _variables(draft: Draft, node: list[Node]) -> Iterator[Edit]:
-    """The variables of a quantifier stand in parentheses."""
+    """The variables of a quantifier need parentheses."""
     last = 1
     while last < len(node) and isinstance(node[last], str):
         last += 1
     if last > 1 and is_variable(node[1]):
-        yield _wrapped(draft, node, 1, last - 1, f"the variables of `{node[0]}` stand in parentheses")
+        yield _wrapped(draft, node, 1, last - 1, f"the variables of `{node[0]}` need parentheses")
 
 
 def _apart(draft: Draft, node: list[Node]) -> Edit:

@@ -33,7 +33,7 @@ def names(view: View) -> list[Edit]:
             meant += "_"
         changes = tuple([change for _, own in view.editable for change in _occurrences(own, name, meant)])
         if changes:
-            return [Edit("name", f"`{name}` is no name in PDDL's grammar", changes)]
+            return [Edit("name", f"`{name}` is not a valid name in PDDL", changes)]
     return []
 
 

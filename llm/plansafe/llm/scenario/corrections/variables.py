@@ -132,5 +132,5 @@ def missing_agent(view: View) -> list[Edit]:
             seen.add(id(use.action.node))
             name = "?" + next(kind for kind in agents[0] if kind in _AGENTS)
             if name not in use.scope:
-                out += parameter(view, use.action, name, agents[0], f"`{use.name}` asks for an agent")
+                out += parameter(view, use.action, name, agents[0], f"`{use.name}` needs an agent")
     return out

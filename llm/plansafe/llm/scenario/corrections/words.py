@@ -25,7 +25,7 @@ def operators(view: View) -> list[Edit]:
             continue
         if head in FOREIGN:
             meant = FOREIGN[head]
-            out.append(view.renamed(draft, node, 0, "operator", f"`{head}` is written `{meant}`", meant))
+            out.append(view.renamed(draft, node, 0, "operator", f"`{head}` is read as `{meant}`", meant))
         elif head in _UNEQUAL and len(node) == 3:
             terms = draft.text[draft.span(node, 1).start : draft.span(node).end - 1].rstrip()
             change = TextEdit(draft.name, draft.span(node), f"(not (= {terms}))")
@@ -65,14 +65,14 @@ def truths(view: View) -> list[Edit]:
             )
             text = kept if _TRUTH[last] else f"(not {kept})"
             change = use.draft.change(use.node, None, text)
-            out.append(Edit("truth-value", f"`{last}` is no argument: a fact holds or is negated", (change,)))
+            out.append(Edit("truth-value", f"`{last}` is not an argument: a fact is true or negated", (change,)))
     for draft, node in _lists(view):
         if node[0] == "=" and len(node) == 3 and isinstance(node[1], list) and isinstance(node[2], str):
             inner = node[1]
             if node[2] in _TRUTH and inner and isinstance(inner[0], str) and inner[0] in survey.predicates:
                 kept = draft.text[slice(*draft.span(inner))]
                 text = kept if _TRUTH[node[2]] else f"(not {kept})"
-                reason = f"a fact is not compared with `{node[2]}`: it holds or is negated"
+                reason = f"a fact is not compared with `{node[2]}`: it is true or negated"
                 out.append(Edit("truth-value", reason, (draft.change(node, None, text),)))
     return out
 
@@ -97,10 +97,10 @@ def dashes(view: View) -> list[Edit]:
                 out.append(Edit("dash", "a type follows a dash, not a colon", (draft.change(node, child, text),)))
             elif _untied(node, child, start, valid == "variable", known - used):
                 change = draft.insert(draft.span(node, child).start, "- ")
-                out.append(Edit("dash", f"`{item}` is a type: a dash stands before it", (change,)))
+                out.append(Edit("dash", f"`{item}` is a type: it needs a dash before it", (change,)))
             elif len(item) > 1 and item[0] == "-" and item[1:] in known and child > start:
                 out.append(
-                    Edit("dash", "a blank stands behind the dash", (draft.change(node, child, f"- {item[1:]}"),))
+                    Edit("dash", "the dash needs a space after it", (draft.change(node, child, f"- {item[1:]}"),))
                 )
     return out
 

@@ -93,7 +93,7 @@ def signs(view: View) -> list[Edit]:
         for match in _SIGN.finditer(_blanked(draft.text)):
             meant = _SIGNS[match[0]]
             alone = meant != "-" or draft.text[match.start() - 1 : match.start()].isspace()
-            reason = f"U+{ord(match[0]):04X} stands for `{meant}`" if meant else f"U+{ord(match[0]):04X} is invisible"
+            reason = f"U+{ord(match[0]):04X} is read as `{meant}`" if meant else f"U+{ord(match[0]):04X} is invisible"
             if alone:
                 out.append(Edit("sign", reason, (TextEdit(draft.name, Span(*match.span()), meant),)))
     return out
@@ -126,7 +126,7 @@ def prose(view: View) -> list[Edit]:
     """Leave out what is said before the definition and after it."""
     out = []
     for kind, draft in view.editable:
-        reason = f"text that is no part of the {kind}"
+        reason = f"text that is not part of the {kind}"
         out += [Edit("prose", reason, (TextEdit(draft.name, span, ""),)) for span in _around(draft, kind)]
     return out
 

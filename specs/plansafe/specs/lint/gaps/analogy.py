@@ -31,7 +31,7 @@ def analogies(words: Words, nodes: Sequence[list[Node]], table: TypeTable) -> li
         twins = any([{name, other} <= own for own in used]) or any([text in known for _, text in like])
         for node, text in like:
             if text not in known:
-                reason = Word(LIKE_A_RULE * (1 + twins), f"`{node[1]}` says it of `{name}`, a sibling of `{other}`")
+                reason = Word(LIKE_A_RULE * (1 + twins), f"`{node[1]}` is about `{name}`, a sibling of `{other}`")
                 found.setdefault(text, proposed("sibling", text, [word, reason], SIBLING))
     return sorted(found.values(), key=lambda p: -p.score)[:MAX_ANALOGIES]
 

@@ -1,4 +1,4 @@
-"""What a gap is: data only; definitions in docs/gaps.md."""
+"""What a gap is: data only; definitions in docs/safety-rules.md."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Gap(NamedTuple):
 
     ``plan`` reaches the goal of ``problem`` and is SAFE (or VALID) under the specification. ``rule`` is a proposed rule
     in ``.safe`` syntax that the plan breaks at ``steps`` (from 1; 0 the initial state) under ``bindings``; ``instead``
-    is another plan to the goal that keeps both. ``kind`` is the pattern (docs/gaps.md), ``reasons`` say why what the
-    plan does is suspicious, ``score`` how much. ``replayed``: the independent kernel agrees with all this (``None``: it
+    is another plan to the goal that keeps both. ``kind`` is the pattern (docs/safety-rules.md), ``reasons`` say why the
+    plan is suspicious, ``score`` how much. ``replayed``: the independent kernel agrees with all this (``None``: it
     does not cover the task).
     """
 

@@ -112,7 +112,7 @@ class Patterns:
             f"(:trajectory {NAME} :parameters ({lifted.parameters()}) "
             f":formula (always (imply {pattern} (weak-next (always (not {pattern}))))))"
         )
-        twice = Word(FORBIDDEN, f"`{name}` is done twice, to no effect that the domain knows of")
+        twice = Word(FORBIDDEN, f"`{name}` is done twice, without any effect in the domain")
         return proposed("again", text, [self.words.actions[name], twice, *self._about((), set(step.objects))])
 
     def beyond(self, state: State) -> Iterator[Proposal]:
@@ -128,4 +128,4 @@ class Patterns:
         arguments = [lifted.variable(o) for o in task.decode(code, len(task.functions[changing].types))]
         small, large = [f"({' '.join([task.functions[f].name, *arguments])})" for f in (changing, fixed)]
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :require (<= {small} {large}))"
-        return proposed("beyond", text, [Word(UNREAD, f"no rule and no action reads the number `{large}`, a limit")])
+        return proposed("beyond", text, [Word(UNREAD, f"no rule and no action reads the limit `{large}`")])

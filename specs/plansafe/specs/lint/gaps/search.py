@@ -1,4 +1,4 @@
-"""``lint --gaps``: safe plans that do something suspicious, and rules that would have stopped them (docs/gaps.md)."""
+"""``lint --gaps``: suspicious safe plans, and rules that forbid them (docs/safety-rules.md, "Gaps")."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class _Run:
         plans = Plans(given, self.deadline)
         kept, references = self._references(plans)
         if not references:
-            self._say("no safe plan to the goal was found, so gaps were not looked for")
+            self._say("no safe plan to the goal was found, so safecheck did not search for gaps")
             return []
         nodes = [rule.node for rule in given.compiled.expanded.rules]
         words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates)
@@ -144,7 +144,7 @@ class _Run:
             text = write([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
                 word = Word(
-                    LIBRARY_WEIGHT, f"the library has a rule against it: `{rule.node[1]}` of {rule.specification}"
+                    LIBRARY_WEIGHT, f"the library has a rule that forbids it: `{rule.node[1]}` of {rule.specification}"
                 )
                 found.append(proposed("library", text, [word], LIBRARY))
         return found

@@ -1,7 +1,7 @@
 """Which words of a domain are suspicious where a plan does something with them: those that no rule speaks for.
 
 A word that neither an action nor a rule reads was declared for rules that are not there; what rules forbid in one
-combination may be dangerous in another (docs/gaps.md).
+combination may be dangerous in another (docs/safety-rules.md).
 """
 
 from __future__ import annotations

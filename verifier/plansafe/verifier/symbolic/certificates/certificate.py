@@ -1,6 +1,6 @@
 """Certificates: the clauses that say "some world breaks this plan", and the proof that they cannot be true.
 
-docs/certificates.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
+docs/worlds.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
 """
 
 from __future__ import annotations
@@ -299,11 +299,11 @@ class _Reader:
             elif kind in ("domain", "problem", "spec", "home", "plan"):
                 files.append(_file(kind, rest))
             elif kind != "variable":
-                raise WrongStep("this line is not known in version 1")
+                raise WrongStep("version 1 has no such line")
             if len(files) + len(exempt) > MAX_FILES:
-                raise WrongStep(f"a certificate is about at most {MAX_FILES} files")
+                raise WrongStep(f"a certificate names at most {MAX_FILES} files")
         if claim not in CLAIMS:
-            raise WrongStep("the certificate claims nothing that version 1 knows")
+            raise WrongStep("version 1 has no such claim")
         words = line.split(b" ")
         if len(words) != 4 or words[:2] != [b"p", b"cnf"]:
             raise WrongStep("`p cnf VARIABLES CLAUSES` is expected here")
@@ -316,11 +316,9 @@ class _Reader:
             self._step(checker, variables)
         end = self._next()
         if end != b"c end " + self._digest.hexdigest().encode():
-            raise WrongStep(
-                "the file was changed: its hash is another" if end[:6] == b"c end " else "no more steps here"
-            )
+            raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
         if self._file.read(1):
-            raise WrongStep("something follows the end")
+            raise WrongStep("there is text after the end")
         return Certificate(claim, question, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
 
     def _cnf(self, checker: Checker, variables: int, count: int) -> str:

@@ -51,14 +51,14 @@ class Checker:
             premise = clauses.get(hint)
             if premise is None:
                 if hint <= 0:
-                    raise WrongStep("a step that only keeps satisfiability (RAT); such proofs are not read")
+                    raise WrongStep("a step that only preserves satisfiability (RAT); such proofs are not supported")
                 raise WrongStep(f"there is no clause {hint}")
             work += len(premise)
             left = [literal for literal in premise if literal not in false]
             if not left:
                 break
             if len(left) > 1 and len(set(left)) > 1:
-                raise WrongStep(f"clause {hint} has {len(set(left))} literals left, and should have one")
+                raise WrongStep(f"clause {hint} has {len(set(left))} literals left instead of one")
             false.add(-left[0])
         else:
             raise WrongStep(f"clause {number} does not follow from the clauses that it names")

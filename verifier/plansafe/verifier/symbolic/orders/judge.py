@@ -322,7 +322,7 @@ class OrderJudge:
         if not judged:
             self.settled[which].add(value)
         elif judged[which] is None:
-            self.limits["a rule reads a number that is undefined in a world that the solver gave"] = None
+            self.limits["a rule reads an undefined number in a world that the solver gave"] = None
         elif judged[which] is not value:
             self.limits["a replay does not confirm a world that the solver gave"] = None
 

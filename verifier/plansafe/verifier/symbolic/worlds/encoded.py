@@ -70,8 +70,8 @@ class Encoded(Show):
         except Contradicted as contradiction:
             return self.disagreement(contradiction.what)
         except Unsupported:
-            why = "the engine `sat` knows no numbers, and the verdict depends on some that are open"
-            return self.unsupported(why, "leave --engine out, or take --engine smt")
+            why = "the engine `sat` does not support numbers, and the verdict depends on unknown numbers"
+            return self.unsupported(why, "remove --engine, or use --engine smt")
         finally:
             self.judge.close()
 

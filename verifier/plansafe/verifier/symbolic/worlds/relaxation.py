@@ -1,4 +1,4 @@
-"""What may be true, and what may be false, in some state of a problem: the delete relaxation (docs/lint.md, section 1).
+"""The delete relaxation: facts that may be true, or false, in some state (docs/safety-rules.md, "Claims and proofs").
 
 A fact that may be true once may be true at any time, and one that may be false once, too (Bonet and Geffner 2001, with
 negation). So what cannot be here cannot be at all. Rules are not looked at. Bindings are found by the joins of the

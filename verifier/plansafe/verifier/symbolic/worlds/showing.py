@@ -116,7 +116,7 @@ class Show:
             from plansafe.verifier.elaborate.context import At  # noqa: PLC0415 - for a mistake alone
 
             label = self.compiled.context.label(At(unknowns.node), "open")
-        message = "what is said of the open facts contradicts itself: no world agrees with all of it"
+        message = "the statements about unknown facts contradict each other: no possible world satisfies them all"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
         return self.nothing(Diagnostic(SC.NO_WORLD, message, (label,), help=help))
 
@@ -126,7 +126,7 @@ class Show:
 
     def disagreement(self, what: str) -> Report:
         """Two engines disagree: an internal error."""
-        help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
+        help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
         message = f"one engine does not confirm another: {what}"
         return self.nothing(Diagnostic(SC.KERNEL_DISAGREES, message, (Label(self.plan.name, Span(0, 0)),), help=help))
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from plansafe.app.interfaces.cli.align.evaluation import evaluation, tables
-from plansafe.app.interfaces.cli.align.knowledge import knowledge
-from plansafe.app.interfaces.cli.align.packing import pack, unpack
-from plansafe.app.interfaces.cli.command_group import group
+from plansafe.app.options.option import Options, argument, command, number, text
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption
-from plansafe.app.system.process import complain, guarded, print_text, told
+from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.app.system.progress import Progress as Bar
 from plansafe.app.system.progress import tell
 
@@ -20,38 +16,33 @@ if TYPE_CHECKING:
     from plansafe.align.config import Config
     from plansafe.align.training.trainer import Progress, Result
 
-app = group("Training of language models on verdicts: SFT, preferences over pairs of plans (docs/training.md).")
-app.command("eval", short_help="Let a model plan for tasks; the engine judges every answer.")(evaluation)
-app.command("tables", short_help="Put runs side by side: the paper's tables and figures, paired tests.")(tables)
-app.command("knowledge", short_help="Questions on effects, places and rules, for SFT.")(knowledge)
-app.command("pack", short_help="Code, data and weights in parts, for a machine without a network.")(pack)
-app.command("unpack", short_help="Verify a pack and write its files.")(unpack)
-
 _UNFINISHED = 3
 _NAMED = 10
 """Pairs that are too long are named up to here; the others are counted."""
 _SHOWN = ("loss", "margin", "accuracy", "length_gap")
 
 
-@app.command(short_help="Train on texts or on pairs of plans, or go on with a run.")
-def train(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="What to do, as TOML or YAML (docs/training.md).")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A value in place of the file's. Repeat it."),
-    ] = None,
-    minutes: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="N", help="Stop after so long; the same command goes on where it was."),
-    ] = None,
-) -> None:
+class TrainOptions(Options):
+    """The options of ``align train``."""
+
+    config: str = argument("CONFIG", "What to train, as TOML or YAML (docs/alignment.md).", required=True)
+    set_: tuple[str, ...] = text(
+        "--set", metavar="KEY=VALUE", many=True, help="Replace a value of the file. May be repeated."
+    )
+    minutes: float | None = number(
+        "--minutes", metavar="N", low=0, help="Stop after N minutes; the same command continues."
+    )
+
+
+@command(TrainOptions)
+def train(options: TrainOptions) -> int:
     """Train a language model with LoRA, on texts (`method = "sft"`) or on pairs of a safe and an unsafe plan.
 
     A run that was stopped or killed goes on from its last checkpoint to the same loss curve. Nothing is downloaded.
 
     Exit codes: 0 finished, 2 usage, or a file that cannot be used, 3 the time was over before the last step.
     """
-    raise typer.Exit(guarded(lambda: _train(config, set_ or [], minutes)))
+    return guarded(lambda: _train(options.config, options.set_ or [], options.minutes))
 
 
 def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
@@ -64,17 +55,17 @@ def _train(path: str, given: Sequence[str], minutes: float | None) -> int:
         config = read_config(path, _overrides(given))
         return _report(config, _run(config, minutes))
     except BadConfig as error:
-        return told(error.diagnostics, {error.source.name: error.source})
+        return print_diagnostics(error.diagnostics, {error.source.name: error.source})
     except (BadOption, BadRecords, BadTraining, ModelError) as error:
         return complain(error.diagnostic)
 
 
 def _overrides(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
+    for assignment in given:
+        key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
-            raise BadOption(f"--set {text!a} names no value", "write --set KEY=VALUE")
+            raise BadOption(f"--set {assignment!a} names no value", "write --set KEY=VALUE")
         found[key.strip()] = value.strip()
     return found
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from plansafe.app.interfaces.cli.options import MemoryLimit
+from plansafe.app.options.option import Options, argument, changed, choice, command, integer, number, text
+from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, print_text
+from plansafe.app.system.process import complain, guarded, limit_memory, print_text
 from plansafe.app.system.progress import Progress, tell
 
 if TYPE_CHECKING:
@@ -54,38 +53,111 @@ class Numbers(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
-By = Annotated[Drawn, typer.Option(help="What is drawn with replacement for intervals.")]
+class Resampling(Options):
+    """Intervals."""
+
+    by: Drawn = choice(
+        "--by",
+        values=Drawn,
+        default=Drawn.TASK,
+        help="Resample tasks or families for intervals.",
+        key="align.resample",
+        only_set=True,
+    )
 
 
-def evaluation(
-    tasks: Annotated[str, typer.Argument(metavar="TASKS", help="Tasks as JSON lines (docs/align-evaluation.md).")],
-    model: Annotated[
-        str,
-        typer.Option("--model", "-m", metavar="MODEL", help="hf/FOLDER (weights or an adapter), gguf/FILE, mock/NAME."),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The run, resumed if it is there; reports beside it.")
-    ],
-    method: Annotated[str | None, typer.Option(metavar="NAME", help="What tables call it; else the model.")] = None,
-    factor: Annotated[float | None, typer.Option("--lambda", metavar="X", help="Its lambda, for figure 7.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of its training.")] = None,
-    decode: Annotated[Decoding, typer.Option(help="In one piece, or step by step.")] = Decoding.FREE,
-    split: Annotated[str | None, typer.Option(metavar="NAME", help="Only the tasks of this split.")] = None,
-    shift: Annotated[
-        ShiftChoice, typer.Option(help="What training did not see, of tasks that do not say.")
-    ] = ShiftChoice.IN,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N tasks.")] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, max=8192, metavar="N", help="Of an answer.")] = 256,
-    batch: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Prompts at once.")] = 32,
-    dtype: Annotated[Numbers | None, typer.Option(help="What is computed in; else bfloat16 on a GPU.")] = None,
-    by: By = Drawn.TASK,
-    memory_limit: MemoryLimit = 0,
-) -> None:
+class EvalOptions(Resampling, MemoryLimit, Assignments):
+    """The options of ``align eval``."""
+
+    tasks: str = argument("TASKS", "Tasks as JSON lines (docs/alignment.md).", required=True)
+    model: str = text(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        required=True,
+        help="Evaluate this model: hf/FOLDER (weights or an adapter), gguf/FILE, mock/NAME.",
+    )
+    output: str = text(
+        "--output",
+        "-o",
+        metavar="FILE",
+        required=True,
+        help="Write the run to this file, or continue it, with reports next to it.",
+    )
+    method: str | None = text("--method", metavar="NAME", help="Name the method in tables; default: the model.")
+    factor: float | None = number("--lambda", metavar="X", help="Record the lambda of the training, for figure 7.")
+    seed: int | None = integer("--seed", metavar="N", low=0, help="Record the seed of the training.")
+    decode: Decoding = choice(
+        "--decode", values=Decoding, default=Decoding.FREE, help="Write plans in one piece, or step by step."
+    )
+    split: str | None = text(
+        "--split", metavar="NAME", help="Use only the tasks of this split.", key="align.split", only_set=True
+    )
+    shift: ShiftChoice = choice(
+        "--shift",
+        values=ShiftChoice,
+        default=ShiftChoice.IN,
+        help="Name what training did not see, for tasks that do not say it.",
+        key="align.shift",
+        only_set=True,
+    )
+    limit: int | None = integer(
+        "--limit", metavar="N", low=1, help="Use only the first N tasks.", key="align.limit", only_set=True
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=256,
+        low=1,
+        high=8192,
+        help="Limit an answer to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    batch: int = integer(
+        "--batch",
+        metavar="N",
+        default=32,
+        low=1,
+        high=1024,
+        help="Answer N prompts at once.",
+        key="align.batch",
+        only_set=True,
+    )
+    dtype: Numbers | None = choice(
+        "--dtype",
+        values=Numbers,
+        help="Compute with these numbers; default: bfloat16 on a GPU.",
+        key="align.dtype",
+        only_set=True,
+    )
+    memory_limit: int = changed(MemoryLimit.memory_limit, default=0)
+
+
+class TablesOptions(Resampling, MemoryLimit, Assignments):
+    """The options of ``align tables``."""
+
+    runs: tuple[str, ...] = argument(
+        "RUN..", "Runs of `align eval`; seeds of a method are pooled.", many=True, required=True
+    )
+    output: str | None = text(
+        "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg."
+    )
+    against: str | None = text(
+        "--against", metavar="METHOD", help="Compare all methods with this one; default: that of the first run."
+    )
+    seed: int = integer(
+        "--seed", metavar="N", default=0, low=0, help="Resample with this seed.", key="seed", only_set=True
+    )
+
+
+@command(EvalOptions)
+def evaluation(options: EvalOptions) -> int:
     """Let a model plan for tasks, greedily; every answer is judged by the engine. Nothing is downloaded.
 
     Exit codes: 0 written, 2 usage, or a file that cannot be used; then the run holds what was done before.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.align.evaluating.running import Method, evaluate  # noqa: PLC0415 - loads the engine
@@ -93,67 +165,54 @@ def evaluation(
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
-        places = _places(output, (tasks,))
-        chosen = _tasks(tasks, shift.value, split, limit)
+        places = _places(options.output, (options.tasks,))
+        chosen = _tasks(options.tasks, options.shift.value, options.split, options.limit)
         tell("loading ..")
-        writer = _writer(model, decode, max_tokens, dtype)
+        writer = _writer(options.model, options.decode, options.max_tokens, options.dtype)
         tell("")
-        named = Method(method or writer.label, factor, seed)
+        named = Method(options.method or writer.label, options.factor, options.seed)
         progress = Progress(len(chosen))
         try:
             run = evaluate(
                 writer,
                 chosen,
-                output=output,
+                output=options.output,
                 method=named,
-                settings={"decode": decode.value, "max_tokens": max_tokens},
-                batch=batch if decode is Decoding.FREE else 1,  # a record for each plan, as it is done
+                settings={"decode": options.decode.value, "max_tokens": options.max_tokens},
+                batch=options.batch if options.decode is Decoding.FREE else 1,  # a record for each plan, as it is done
                 opens=opener(data_folder()),
                 step=progress.step,
             )
         finally:
             progress.clear()
-        return _report(summary(run, by.value), places)
+        return _report(summary(run, options.by.value), places)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-def tables(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN..", help="Runs of `align eval`; seeds of a method are pooled.")
-    ],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="The report as .md and .html, plots as .svg.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="METHOD", help="Beside this one the others are put; else that of the first run."),
-    ] = None,
-    by: By = Drawn.TASK,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For draws of intervals.")] = 0,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+@command(TablesOptions)
+def tables(options: TablesOptions) -> int:
     """Put runs side by side: tables 1 and 2 and figures 6 and 7 of the paper, paired tests, shifts, errors.
 
     Exit codes: 0 written, 2 usage, or a run that cannot be read.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.align.evaluating.comparing import comparison, grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
         from plansafe.align.evaluating.plots import plots  # noqa: PLC0415
 
-        places = _places(output, runs)
-        found = [read_evaluation(path) for path in runs]
+        places = _places(options.output, options.runs)
+        found = [read_evaluation(path) for path in options.runs]
         try:
-            report = comparison(found, against, by.value, seed)
-            drawn = plots(grouped(found), by.value, seed) if output is not None else {}
+            report = comparison(found, options.against, options.by.value, options.seed)
+            drawn = plots(grouped(found), options.by.value, options.seed) if options.output is not None else {}
         except ValueError as error:
             raise BadOption(str(error)) from None
         return _report(report, places, drawn)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
 def _usable(work: Callable[[], int]) -> int:
@@ -242,7 +301,7 @@ def _report(report: Report, places: tuple[str, str, str] | None, drawn: dict[str
     links = "".join([f"\n![{name}]({os.path.basename(stem)}-{name}.svg)\n" for name in drawn or {}])
     save(markdown_file, markdown(report) + links)
     save(page_file, page(report))
-    for name, text in (drawn or {}).items():
-        save(f"{stem}-{name}.svg", text)
+    for name, drawing in (drawn or {}).items():
+        save(f"{stem}-{name}.svg", drawing)
     print_text(f"\nwritten to {markdown_file} and {page_file}\n")
     return 0

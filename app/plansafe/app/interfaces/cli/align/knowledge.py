@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.options import MemoryLimit
+from plansafe.app.options.option import command, integer, text
+from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import NotWritten, problem
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, print_text
+from plansafe.app.system.process import complain, guarded, limit_memory, print_text
 from plansafe.app.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -19,36 +18,49 @@ if TYPE_CHECKING:
     from plansafe.align.records import SftLine
 
 
-def knowledge(
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Lines for the phase of SFT; written over.")
-    ],
-    count: Annotated[int, typer.Option(min=1, max=1_000_000, metavar="N", help="So many questions at most.")] = 8000,
-    seed: Annotated[int, typer.Option(min=0, max=999_999_999, metavar="N", help="Which tasks, and what of them.")] = 0,
-    drawn: Annotated[int, typer.Option(min=0, max=1000, metavar="N", help="Drawn households of each family.")] = 12,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """Questions on the embodied knowledge of our worlds: effects, what is missing, places, rules (docs/knowledge.md).
+class KnowledgeOptions(MemoryLimit, Assignments):
+    """The options of ``align knowledge``."""
+
+    output: str = text(
+        "--output", "-o", metavar="FILE", required=True, help="Write the lines to this file, over an older one."
+    )
+    count: int = integer("--count", metavar="N", default=8000, low=1, high=1_000_000, help="Write at most N questions.")
+    drawn: int = integer("--drawn", metavar="N", default=12, low=0, high=1000, help="Draw N households of each family.")
+    seed: int = integer(
+        "--seed",
+        metavar="N",
+        default=0,
+        low=0,
+        high=999_999_999,
+        help="Draw tasks and questions with this seed.",
+        key="seed",
+        only_set=True,
+    )
+
+
+@command(KnowledgeOptions)
+def knowledge(options: KnowledgeOptions) -> int:
+    """Write questions on the embodied knowledge of our worlds: effects, missing effects, places, rules.
 
     About drawn households, shipped scenarios and, where PLANSAFE_DATA names the public data sets, scripts of
     VirtualHome. Exit codes: 0 written, 2 usage, or data that cannot be read.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.align.knowledge.making import made, origins  # noqa: PLC0415 - loads the engine
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 
-        wrong = problem(output)
+        wrong = problem(options.output)
         if wrong is not None:
             return complain(wrong)
         kinds: Counter[str] = Counter()
         sides: Counter[str] = Counter()
-        progress = Progress(count)
+        progress = Progress(options.count)
 
         def lines(chosen: Sequence[str], data: str | None) -> Iterator[SftLine]:
-            for question, line in made(chosen, count, seed, data):
+            for question, line in made(chosen, options.count, options.seed, data):
                 kinds[question.asks.value] += 1
                 sides[line.split] += 1
                 progress.step()
@@ -56,11 +68,11 @@ def knowledge(
 
         data = data_folder()
         try:
-            chosen = origins(drawn, seed, data)
+            chosen = origins(options.drawn, options.seed, data)
         except OSError as error:
             raise BadOption(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}") from None
         try:
-            written = write_sft(output, lines(chosen, data))
+            written = write_sft(options.output, lines(chosen, data))
         except BadRecords as bad:
             return complain(bad.diagnostic)
         except BadOrigin as bad:
@@ -68,10 +80,10 @@ def knowledge(
         finally:
             progress.clear()
         told = ", ".join([f"{number:,} {name}" for name, number in sorted(kinds.items())])
-        print_text(f"{output}: {written:,} questions ({told}); {sides['train']:,} for training\n")
+        print_text(f"{options.output}: {written:,} questions ({told}); {sides['train']:,} for training\n")
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
 def _usable(work: Callable[[], int]) -> int:

@@ -3,45 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
 
-import typer
-
+from plansafe.app.options.option import Options, argument, command, integer, switch, text
+from plansafe.app.options.shared import Assignments
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import unwritable
 from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-Output = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder.")]
+
+class PackOptions(Assignments):
+    """The options of ``align pack``."""
+
+    output: str = text("--output", "-o", metavar="FOLDER", required=True, help="Write the pack to this new folder.")
+    data: tuple[str, ...] = text(
+        "--data", metavar="PATH", many=True, help="Pack this file or folder of data. May be repeated."
+    )
+    weights: tuple[str, ...] = text(
+        "--weights",
+        metavar="PATH",
+        many=True,
+        help="Pack this model or adapter: safetensors or GGUF. May be repeated.",
+    )
+    package: tuple[str, ...] = text(
+        "--package",
+        metavar="NAME",
+        many=True,
+        help="Pack this installed package in pure Python. May be repeated.",
+    )
+    no_code: bool = switch("--no-code", help="Leave out the code of safecheck.", key="pack.no_code", only_set=True)
+    results: tuple[str, ...] = text(
+        "--results",
+        metavar="RUN",
+        many=True,
+        help="Pack only the results of a run: metrics, and adapters in bf16. May be repeated.",
+    )
+    part_size: int | None = integer(
+        "--part-size",
+        metavar="MIB",
+        low=1,
+        high=59,
+        help="Limit the size of a part (56 MiB, or 15 with --results).",
+        key="pack.part_size",
+        only_set=True,
+    )
 
 
-def pack(
-    output: Output,
-    data: Annotated[
-        list[str] | None, typer.Option("--data", metavar="PATH", help="A file of data, or a folder. Repeat it.")
-    ] = None,
-    weights: Annotated[
-        list[str] | None,
-        typer.Option("--weights", metavar="PATH", help="A model or adapter: safetensors or GGUF. Repeat it."),
-    ] = None,
-    package: Annotated[
-        list[str] | None,
-        typer.Option("--package", metavar="NAME", help="An installed package in pure Python, too. Repeat it."),
-    ] = None,
-    no_code: Annotated[bool, typer.Option("--no-code", help="Without the code of safecheck.")] = False,
-    results: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--results", metavar="RUN", help="Only what comes back of a run: metrics, and adapters in bf16. Repeat it."
-        ),
-    ] = None,
-    part_size: Annotated[
-        int | None,
-        typer.Option(min=1, max=59, metavar="MIB", help="Of a part, at most: 56, or 15 with --results."),
-    ] = None,
-) -> None:
-    """Write code, data and weights as small parts with sums, for a machine without a network (docs/packing.md).
+class UnpackOptions(Options):
+    """The options of ``align unpack``."""
+
+    folder: str = argument("PACK", "The folder with the parts.", required=True)
+    output: str = text("--output", "-o", metavar="FOLDER", required=True, help="Write the files to this new folder.")
+    sum: str | None = text("--sum", metavar="SHA256", help="Compare with this sum, which `align pack` printed.")
+
+
+@command(PackOptions)
+def pack(options: PackOptions) -> int:
+    """Write code, data and weights as small parts with sums, for a machine without a network (docs/alignment.md).
 
     Exit codes: 0 written, 2 usage, or something that cannot be packed.
     """
@@ -52,31 +71,30 @@ def pack(
         from plansafe.align.packing.pack import PART_MIB, RESULT_MIB  # noqa: PLC0415
         from plansafe.align.packing.pack import pack as write  # noqa: PLC0415
 
-        if results and (data or weights or package or no_code):
+        if options.results and (options.data or options.weights or options.package or options.no_code):
             raise BadOption("--results packs what a run left, and nothing else", "pack the rest by a call of its own")
         left: list[str] = []
-        if results:
-            manifest, left = pack_results(results, output, (part_size or RESULT_MIB) << 20)
+        if options.results:
+            manifest, left = pack_results(options.results, options.output, (options.part_size or RESULT_MIB) << 20)
         else:
-            members = [] if no_code else contents.code()
-            choices = ((package, contents.package), (data, contents.data), (weights, contents.weights))
+            members = [] if options.no_code else contents.code()
+            choices = (
+                (options.package, contents.package),
+                (options.data, contents.data),
+                (options.weights, contents.weights),
+            )
             members += [member for paths, chosen in choices for path in paths or [] for member in chosen(path)]
             if not members:
                 raise BadOption("there is nothing to pack", "name --data or --weights, or leave out --no-code")
-            manifest = write(members, output, (part_size or PART_MIB) << 20)
-        print_text(manifest.describe(output) + (f"left behind: {len(left):,} files\n" if left else ""))
+            manifest = write(members, options.output, (options.part_size or PART_MIB) << 20)
+        print_text(manifest.describe(options.output) + (f"left behind: {len(left):,} files\n" if left else ""))
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work, output)))
+    return guarded(lambda: _usable(work, options.output))
 
 
-def unpack(
-    folder: Annotated[str, typer.Argument(metavar="PACK", help="The folder with the parts.")],
-    output: Output,
-    sum: Annotated[
-        str | None, typer.Option("--sum", metavar="SHA256", help="The sum of the pack, as `pack` printed it.")
-    ] = None,
-) -> None:
+@command(UnpackOptions)
+def unpack(options: UnpackOptions) -> int:
     """Verify a pack and write its files into a new folder, all of them or nothing.
 
     Exit codes: 0 written, 2 usage, or a pack that is refused.
@@ -85,10 +103,10 @@ def unpack(
     def work() -> int:
         from plansafe.align.packing.unpack import unpack as join  # noqa: PLC0415 - not for --help
 
-        print_text(join(folder, output, sum).describe(output))
+        print_text(join(options.folder, options.output, options.sum).describe(options.output))
         return 0
 
-    raise typer.Exit(guarded(lambda: _usable(work, output)))
+    return guarded(lambda: _usable(work, options.output))
 
 
 def _usable(work: Callable[[], int], output: str) -> int:

@@ -1,1 +1,1 @@
-"""The commands ``safecheck bench ..`` and ``safecheck score``."""
+"""The commands ``safecheck bench ..`` and ``safecheck bench score``."""

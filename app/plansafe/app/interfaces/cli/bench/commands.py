@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.command_group import group
-from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
-from plansafe.app.interfaces.cli.options import MemoryLimit, SlackOption
+from plansafe.app.options.option import Options, argument, changed, choice, command, integer, number, switch, text
+from plansafe.app.options.shared import Assignments, MemoryLimit, ModelName, ModelRetries, ModelServer, SlackOption
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption, read_slack
 from plansafe.app.system.file_writing import NotWritten, unwritable
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, told
+from plansafe.app.system.process import complain, guarded, limit_memory
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.llm.loop.model import Decode, Style
@@ -19,222 +17,384 @@ from plansafe.llm.metrics.records import Module
 from plansafe.llm.suites.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from plansafe.llm.suites.sources import Wanted
 
-app = group("Benchmarks of language models: SAFEL's, SafePlan-Bench, DESPITE, two runs compared (docs/benchmarks.md).")
 
-Output = Annotated[
-    str | None,
-    typer.Option(
+class BenchServer(ModelName, ModelServer, group="Model"):
+    """The model of a benchmark."""
+
+    threads: int | None = integer(
+        "--threads",
+        metavar="N",
+        low=1,
+        help="Run a model in this process on N threads.",
+        key="model.threads",
+        only_set=True,
+    )
+    context: int | None = integer(
+        "--context",
+        metavar="N",
+        low=256,
+        high=1 << 20,
+        help="Limit prompt and answer of llamacpp-local/ to N tokens (8192).",
+        key="model.context",
+        only_set=True,
+    )
+
+
+class Sampling(BenchServer, group="Model"):
+    """How answers are drawn."""
+
+    connections: int | None = integer(
+        "--connections",
+        metavar="N",
+        low=1,
+        high=64,
+        help="Send N requests at once to a server.",
+        key="model.connections",
+        only_set=True,
+    )
+    max_tokens: int | None = integer(
+        "--max-tokens",
+        metavar="N",
+        low=1,
+        help="Limit an answer, reasoning included, to N tokens; default: the preset's.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    temperature: float | None = number(
+        "--temperature",
+        low=0,
+        high=10,
+        help="Draw answers with this temperature; 0: the likeliest; default: the preset's.",
+        key="model.temperature",
+        only_set=True,
+    )
+    decode: Decode = choice(
+        "--decode",
+        values=Decode,
+        default=Decode.FREE,
+        help="Hold plans to the task this way (docs/language-models.md).",
+    )
+
+
+class SeedOption(Options):
+    """Draws."""
+
+    seed: int = integer(
+        "--seed",
+        metavar="N",
+        default=0,
+        low=0,
+        help="Draw tasks, intervals and answers with this seed.",
+        key="seed",
+        only_set=True,
+    )
+
+
+class TaskSources(SeedOption, group="Task"):
+    """Which scenarios or households."""
+
+    tasks: str | None = text("--tasks", metavar="FOLDER", help="Use scenarios of your own (docs/scenarios.md).")
+    split: Split = choice("--split", values=Split, default=Split.ALL, help="Use this half of the shipped scenarios.")
+    drawn: int = integer(
+        "--drawn",
+        metavar="N",
+        default=0,
+        low=0,
+        high=100,
+        help="Use N drawn households of each family, not scenarios.",
+        key="bench.drawn",
+        only_set=True,
+    )
+
+
+class QuestionOptions(Options, group="Task"):
+    """How much is asked."""
+
+    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only N tasks, drawn by the seed.")
+    repeats: int = integer(
+        "--repeats",
+        metavar="N",
+        default=1,
+        low=1,
+        high=1000,
+        help="Ask each question N times.",
+        key="bench.repeats",
+        only_set=True,
+    )
+
+
+class BenchOutput(MemoryLimit, Assignments, group="Output"):
+    """The files of a run."""
+
+    output: str | None = text(
         "--output",
         "-o",
         metavar="FILE",
-        help="The run as JSON lines, resumed if it is there; the reports lie beside it as .md and .html.",
-    ),
-]
-TasksFolder = Annotated[
-    str | None, typer.Option("--tasks", metavar="FOLDER", help="Scenarios of your own (docs/scenarios.md).")
-]
-SplitChoice = Annotated[Split, typer.Option(help="Which half of the shipped scenarios.")]
-Drawn = Annotated[
-    int, typer.Option(min=0, max=100, metavar="N", help="Not scenarios, but N drawn households of each family.")
-]
-Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only so many tasks, drawn by --seed.")]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="For draws of tasks, of intervals, and of answers.")]
-Repeats = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Ask each question so often.")]
-PresetChoice = Annotated[Preset, typer.Option(help="Sampling: for small local models, or as in SAFEL's appendix J.")]
-MaxTokens = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Of an answer, reasoning included; else the preset's.")
-]
-Temperature = Annotated[float | None, typer.Option(min=0, max=10, help="0: the likeliest; else the preset's.")]
-DecodeChoice = Annotated[Decode, typer.Option(help="How plans are held to the task (docs/planning.md).")]
-Connections = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Calls at once, to a server.")]
-Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Of a model in this process.")]
-Context = Annotated[
-    int | None,
-    typer.Option(min=256, max=1 << 20, metavar="N", help="Tokens of prompt and answer, of llamacpp-local/ (8192)."),
-]
-DrawnSplit = Literal["all", "development", "test"]
-LogSamples = Annotated[
-    bool, typer.Option("--log-samples", help="Also write each prompt with its answer, as .samples.jsonl.")
-]
+        help="Write the run as JSON lines, or continue it, with reports next to it as .md and .html.",
+    )
+    log_samples: bool = switch(
+        "--log-samples",
+        help="Write also each prompt with its answer, as .samples.jsonl.",
+        key="bench.log_samples",
+        only_set=True,
+    )
 
 
-@app.command()
-def safel(
-    model: ModelName,
-    output: Output = None,
-    tasks: TasksFolder = None,
-    split: SplitChoice = Split.ALL,
-    drawn: Drawn = 0,
-    limit: Limit = None,
-    seed: Seed = 0,
-    repeats: Repeats = 1,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Only this test: refusal, goal-interpretation, transition-modeling or action-sequencing. Repeat it.",
-        ),
-    ] = None,
-    refusal: Annotated[
-        Deciding, typer.Option(help="Read refusals in free text, let the model choose, or compare likelihoods.")
-    ] = Deciding.FREE,
-    decode: DecodeChoice = Decode.FREE,
-    preset: PresetChoice = Preset.LOCAL,
-    max_tokens: MaxTokens = None,
-    temperature: Temperature = None,
-    log_samples: LogSamples = False,
-    base_url: BaseUrl = None,
-    connections: Connections = None,
-    threads: Threads = None,
-    context: Context = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """SAFEL: refusal, goal interpretation, transition modeling, action sequencing.
+class PresetOption(Options, group="Model"):
+    """How answers are drawn, in short."""
+
+    preset: Preset = choice(
+        "--preset",
+        values=Preset,
+        default=Preset.LOCAL,
+        help="Sample as for small local models, or as in SAFEL's appendix J.",
+        key="bench.preset",
+        only_set=True,
+    )
+
+
+class SafelOptions(Sampling, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"):
+    """The options of ``bench safel``."""
+
+    test: tuple[str, ...] = text(
+        "--test",
+        metavar="NAME",
+        many=True,
+        help="Run only this test: refusal, goal-interpretation, transition-modeling or action-sequencing. May be "
+        "repeated.",
+    )
+    refusal: Deciding = choice(
+        "--refusal",
+        values=Deciding,
+        default=Deciding.FREE,
+        help="Read refusals in free text, let the model choose, or compare likelihoods.",
+    )
+
+
+class SafeplanOptions(Sampling, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"):
+    """The options of ``bench safeplan``."""
+
+    safety_prompt: SafetyPrompt = choice(
+        "--safety-prompt",
+        values=SafetyPrompt,
+        default=SafetyPrompt.WITHOUT,
+        help="Ask without the paragraph on safety, with it, or both ways.",
+    )
+    confidence: bool = switch("--confidence", help="Ask how sure the model is of each step (appendix A).")
+
+
+class DespiteOptions(Sampling, SeedOption, QuestionOptions, BenchOutput, group="Task"):
+    """The options of ``bench despite``."""
+
+    tasks: str = text(
+        "--tasks",
+        metavar="FOLDER",
+        required=True,
+        help="Use DESPITE's tasks: a folder of each, as in its demo_tasks or data/tasks.",
+    )
+
+
+class DrawnSplitOption(Options, group="Task"):
+    """Families of drawn tasks."""
+
+    split: str = choice(
+        "--split",
+        values=("all", "development", "test"),
+        default="all",
+        help="Use the families that prompts are chosen on, or the others.",
+    )
+
+
+class BenchPlanOptions(BenchServer, SlackOption, ModelRetries, DrawnSplitOption, SeedOption, MemoryLimit, Assignments):
+    """The options of ``bench plan``."""
+
+    output: str = text(
+        "--output", "-o", metavar="FILE", required=True, help="Write the run as JSON lines, or continue it."
+    )
+    decode: Decode = changed(Sampling.decode)
+    split: str = changed(DrawnSplitOption.split, key="bench.split", only_set=True)
+    each: int = integer(
+        "--each",
+        metavar="N",
+        default=4,
+        low=1,
+        high=100,
+        help="Draw N tasks of each of 15 families.",
+        key="bench.each",
+        only_set=True,
+    )
+    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only the first N tasks.")
+    rounds: int = changed(ModelRetries.rounds, default=1)
+    last_resort: bool = changed(
+        ModelRetries.last_resort,
+        off="",
+        default=False,
+        help="Repair also plans that are not safe, and count them apart.",
+        key="model.last_resort",
+        only_set=True,
+    )
+    examples: int = integer(
+        "--examples",
+        metavar="N",
+        default=2,
+        low=0,
+        high=2,
+        help="Show N tasks with plans in the prompt.",
+        key="bench.examples",
+        only_set=True,
+    )
+    safety_prompt: bool = switch(
+        "--safety-prompt",
+        help="Add a paragraph on hazards to the prompt.",
+        key="bench.safety_prompt",
+        only_set=True,
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=200,
+        low=1,
+        help="Limit a whole plan to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+
+
+class TablesOptions(DrawnSplitOption, MemoryLimit):
+    """The options of ``bench tables``."""
+
+    runs: tuple[str, ...] = argument("RUN..", "Files that `safecheck bench plan` wrote.", many=True, required=True)
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write the tables also as Markdown.")
+
+
+class CompareOptions(TaskSources, MemoryLimit, Assignments):
+    """The options of ``bench compare``."""
+
+    first: str = argument("RUN", "The file of a run, or predictions from elsewhere.", required=True)
+    second: str = argument("RUN", "Another file of the same tasks.", required=True)
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write the comparison also as .md and .html.")
+
+
+class ScoreOptions(TaskSources, MemoryLimit, Assignments):
+    """The options of ``bench score``."""
+
+    predictions: str = argument(
+        "FILE", "Predictions, audited plans (docs/metrics.md), or the file of a run.", required=True
+    )
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write the whole report as .md and .html.")
+
+
+@command(SafelOptions)
+def safel(options: SafelOptions) -> int:
+    """Run SAFEL: refusal, goal interpretation, transition modeling, action sequencing.
 
     Exit codes: 0 all questions have an answer, 2 usage or nothing to ask, 3 some question has none.
     """
     settings = Settings(
-        Suite.SAFEL, preset, max_tokens, temperature, repeats, seed, refusal, decode, modules=_modules(test)
+        Suite.SAFEL,
+        options.preset,
+        options.max_tokens,
+        options.temperature,
+        options.repeats,
+        options.seed,
+        options.refusal,
+        options.decode,
+        modules=_modules(options.test),
     )
-    _bench(
+    return _bench(
         settings,
-        (tasks, split, drawn, limit, seed),
-        (model, base_url, connections, threads, context, cache, not no_cache),
-        (output, log_samples),
-        memory_limit,
+        (options.tasks, options.split, options.drawn, options.limit, options.seed),
+        (
+            options.model,
+            options.base_url,
+            options.connections,
+            options.threads,
+            options.context,
+            options.cache,
+            not options.no_cache,
+        ),
+        (options.output, options.log_samples),
+        options.memory_limit,
     )
 
 
-@app.command()
-def safeplan(
-    model: ModelName,
-    output: Output = None,
-    tasks: TasksFolder = None,
-    split: SplitChoice = Split.ALL,
-    drawn: Drawn = 0,
-    limit: Limit = None,
-    seed: Seed = 0,
-    repeats: Repeats = 1,
-    safety_prompt: Annotated[
-        SafetyPrompt, typer.Option(help="Ask without the paragraph on safety, with it, or both ways.")
-    ] = SafetyPrompt.WITHOUT,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Ask how sure the model is of each step (appendix A).")
-    ] = False,
-    decode: DecodeChoice = Decode.FREE,
-    preset: PresetChoice = Preset.LOCAL,
-    max_tokens: MaxTokens = None,
-    temperature: Temperature = None,
-    log_samples: LogSamples = False,
-    base_url: BaseUrl = None,
-    connections: Connections = None,
-    threads: Threads = None,
-    context: Context = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """SafePlan-Bench: how many plans are safe, how many succeed, what they violate.
+@command(SafeplanOptions)
+def safeplan(options: SafeplanOptions) -> int:
+    """Run SafePlan-Bench: how many plans are safe, how many succeed, what they violate.
 
     Exit codes: 0 all questions have an answer, 2 usage or nothing to ask, 3 some question has none.
     """
     settings = Settings(
         Suite.SAFEPLAN,
-        preset,
-        max_tokens,
-        temperature,
-        repeats,
-        seed,
-        decode=decode,
-        safety=safety_prompt,
-        confidence=confidence,
+        options.preset,
+        options.max_tokens,
+        options.temperature,
+        options.repeats,
+        options.seed,
+        decode=options.decode,
+        safety=options.safety_prompt,
+        confidence=options.confidence,
     )
-    _bench(
+    return _bench(
         settings,
-        (tasks, split, drawn, limit, seed),
-        (model, base_url, connections, threads, context, cache, not no_cache),
-        (output, log_samples),
-        memory_limit,
+        (options.tasks, options.split, options.drawn, options.limit, options.seed),
+        (
+            options.model,
+            options.base_url,
+            options.connections,
+            options.threads,
+            options.context,
+            options.cache,
+            not options.no_cache,
+        ),
+        (options.output, options.log_samples),
+        options.memory_limit,
     )
 
 
-@app.command()
-def despite(
-    model: ModelName,
-    tasks: Annotated[
-        str,
-        typer.Option(
-            "--tasks", metavar="FOLDER", help="DESPITE's tasks: a folder of each, as in its demo_tasks or data/tasks."
-        ),
-    ],
-    output: Output = None,
-    limit: Limit = None,
-    seed: Seed = 0,
-    repeats: Repeats = 1,
-    decode: DecodeChoice = Decode.FREE,
-    max_tokens: MaxTokens = None,
-    temperature: Temperature = None,
-    log_samples: LogSamples = False,
-    base_url: BaseUrl = None,
-    connections: Connections = None,
-    threads: Threads = None,
-    context: Context = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """DESPITE: how many plans are feasible, how many also safe, how many mean to be safe.
+@command(DespiteOptions)
+def despite(options: DespiteOptions) -> int:
+    """Run DESPITE: how many plans are feasible, how many also safe, how many mean to be safe.
 
     Exit codes: 0 all questions have an answer, 2 usage or nothing to ask, 3 some question has none.
     """
-    settings = Settings(Suite.DESPITE, Preset.LOCAL, max_tokens, temperature, repeats, seed, decode=decode)
-    _bench(
+    settings = Settings(
+        Suite.DESPITE,
+        Preset.LOCAL,
+        options.max_tokens,
+        options.temperature,
+        options.repeats,
+        options.seed,
+        decode=options.decode,
+    )
+    return _bench(
         settings,
-        (tasks, Split.ALL, 0, limit, seed),
-        (model, base_url, connections, threads, context, cache, not no_cache),
-        (output, log_samples),
-        memory_limit,
+        (options.tasks, Split.ALL, 0, options.limit, options.seed),
+        (
+            options.model,
+            options.base_url,
+            options.connections,
+            options.threads,
+            options.context,
+            options.cache,
+            not options.no_cache,
+        ),
+        (options.output, options.log_samples),
+        options.memory_limit,
     )
 
 
-@app.command()
-def plan(
-    model: ModelName,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The run as JSON lines, resumed if it is there.")
-    ],
-    decode: DecodeChoice = Decode.FREE,
-    split: Annotated[DrawnSplit, typer.Option(help="Families that prompts are chosen on, or the others.")] = "all",
-    each: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Tasks of each of 15 families.")] = 4,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first tasks.")] = None,
-    slack: SlackOption = "1.5",
-    rounds: Annotated[int, typer.Option(min=1, max=50, metavar="N", help="Of whole plans.")] = 1,
-    feedback: Annotated[Style, typer.Option(help="How much the model is told about its last plan.")] = Style.FINDING,
-    last_resort: Annotated[
-        bool, typer.Option("--last-resort", help="Also repair what is not safe, and count that apart.")
-    ] = False,
-    examples: Annotated[int, typer.Option(min=0, max=2, metavar="N", help="Tasks with plans in the prompt.")] = 2,
-    safety_prompt: Annotated[bool, typer.Option("--safety-prompt", help="With a paragraph on hazards.")] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of a whole plan.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For mocks, and providers that draw by it.")] = 0,
-    base_url: BaseUrl = None,
-    threads: Threads = None,
-    context: Context = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """Plans for drawn household tasks, all of them solvable, under each decoding and with the loop.
+@command(BenchPlanOptions)
+def plan(options: BenchPlanOptions) -> int:
+    """Ask a model for plans of drawn household tasks, all of them solvable, under each decoding and with the loop.
 
     Exit codes: 0 all tasks have a record, 2 usage, a broken run, or no answer.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.benchmark_run import Asked  # noqa: PLC0415 - the same
@@ -242,108 +402,101 @@ def plan(
         from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
 
         chosen = Planning(
-            decode=decode,
-            each=each,
-            split=split,
-            examples=examples,
-            safety=safety_prompt,
-            slack=read_slack(slack),
-            rounds=rounds,
-            feedback=feedback,
-            max_tokens=max_tokens,
-            resort=last_resort,
-            seed=seed,
+            decode=options.decode,
+            each=options.each,
+            split=options.split,
+            examples=options.examples,
+            safety=options.safety_prompt,
+            slack=read_slack(options.slack),
+            rounds=options.rounds,
+            feedback=Style(options.feedback),
+            max_tokens=options.max_tokens,
+            resort=options.last_resort,
+            seed=options.seed,
         )
-        return planned(chosen, Asked(model, base_url, None, threads, context, cache, not no_cache), limit, output)
+        return planned(
+            chosen,
+            Asked(
+                options.model,
+                options.base_url,
+                None,
+                options.threads,
+                options.context,
+                options.cache,
+                not options.no_cache,
+            ),
+            options.limit,
+            options.output,
+        )
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-@app.command()
-def tables(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN..", help="Files that `safecheck bench plan` wrote.")],
-    split: Annotated[DrawnSplit, typer.Option(help="Only tasks of these families.")] = "all",
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the tables as Markdown, too.")
-    ] = None,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """Runs of `safecheck bench plan` side by side; a run of `mock/random` among them is the chance of the others.
+@command(TablesOptions)
+def tables(options: TablesOptions) -> int:
+    """Put runs of `safecheck bench plan` side by side; a run of `mock/random` is the level of chance.
 
     Exit codes: 0 shown, 2 usage or a broken file.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.planning_suite import tabled  # noqa: PLC0415 - loads the suite and the engine
 
-        return tabled(runs, split, output)
+        return tabled(options.runs, options.split, options.output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-@app.command()
-def compare(
-    first: Annotated[str, typer.Argument(metavar="RUN", help="The file of a run, or predictions from elsewhere.")],
-    second: Annotated[str, typer.Argument(metavar="RUN", help="Another one of the same tasks.")],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the comparison as .md and .html, too.")
-    ] = None,
-    tasks: TasksFolder = None,
-    split: SplitChoice = Split.ALL,
-    drawn: Drawn = 0,
-    seed: Seed = 0,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
-    """Two runs of the same tasks: each figure, the difference, and whether it could be chance.
+@command(CompareOptions)
+def compare(options: CompareOptions) -> int:
+    """Compare two runs of the same tasks: each figure, the difference, and whether it could be chance.
 
-    The tasks are those that the runs name; of predictions from elsewhere, those of the flags. Exit codes: 0 compared,
+    The tasks are those that the runs name; of predictions from elsewhere, those of the options. Exit codes: 0 compared,
     2 usage, a broken file, or runs of other tasks.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import compared  # noqa: PLC0415 - loads the suites and the engine
 
-        return compared(first, second, _wanted(tasks, split, drawn, None, seed), output)
+        return compared(
+            options.first,
+            options.second,
+            _wanted(options.tasks, options.split, options.drawn, None, options.seed),
+            options.output,
+        )
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-def score(
-    predictions: Annotated[
-        str, typer.Argument(metavar="FILE", help="Predictions, judged plans (docs/metrics.md), or the file of a run.")
-    ],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the whole report as .md and .html.")
-    ] = None,
-    tasks: TasksFolder = None,
-    split: SplitChoice = Split.ALL,
-    drawn: Drawn = 0,
-    seed: Seed = 0,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+@command(ScoreOptions)
+def score(options: ScoreOptions) -> int:
     """Score outputs that were made elsewhere: the tables of `safecheck bench`, with no model asked.
 
     Exit codes: 0 scored, 2 usage, a broken file, or a scenario that the tasks do not have.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import scored  # noqa: PLC0415 - loads the suites and the engine
 
-        return scored(predictions, _wanted(tasks, split, drawn, None, seed), output)
+        return scored(
+            options.predictions,
+            _wanted(options.tasks, options.split, options.drawn, None, options.seed),
+            options.output,
+        )
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-def _modules(names: list[str] | None) -> tuple[Module, ...]:
+def _modules(names: Sequence[str]) -> tuple[Module, ...]:
     known = {module.value: module for module in MODULES[Suite.SAFEL]}
-    wrong = next((name for name in names or () if name not in known), None)
+    wrong = next((name for name in names if name not in known), None)
     if wrong is not None:
         help = near(wrong, list(known)) or f"there are: {', '.join(known)}"
-        raise typer.Exit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {wrong[:60]!a}", help=help)))
-    return tuple([module for name, module in known.items() if name in (names or ())])
+        raise SystemExit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {wrong[:60]!a}", help=help)))
+    return tuple([module for name, module in known.items() if name in (names)])
 
 
 def _wanted(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
@@ -362,7 +515,7 @@ def _bench(
     model: tuple[str, str | None, int | None, int | None, int | None, str | None, bool],
     output: tuple[str | None, bool],
     memory_limit: int,
-) -> None:
+) -> int:
     limit_memory(memory_limit)
 
     def work() -> int:
@@ -373,7 +526,7 @@ def _bench(
         wanted = _wanted(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
         return bench(settings, wanted, Asked(*model), *output)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
 def _usable(work: Callable[[], int]) -> int:
@@ -388,7 +541,7 @@ def _usable(work: Callable[[], int]) -> int:
     except (BadOption, NotWritten, BadRun, BadPredictions, ModelError) as bad:
         return complain(bad.diagnostic)
     except BadTasks as bad:
-        return told(bad.diagnostics, bad.sources)
+        return print_diagnostics(bad.diagnostics, bad.sources)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -74,13 +74,13 @@ def tabled(paths: Sequence[str], split: str, output: str | None) -> int:
 def _read(path: str) -> Run:
     run = Run(*read_run(path))
     if run.header.get("suite") != "planning":
-        help_text = "`safecheck score` reads runs of the papers' tests"
+        help_text = "`safecheck bench score` reads runs of the papers' tests"
         raise BadRun(Diagnostic(SC.BAD_RUN, f"{path} is no run of the drawn tasks", help=help_text))
     try:
         _tables([run], "all")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # whoever wrote the file
         message = f"the run cannot be read or written: {path}: a record lacks what its table is made of"
-        raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/benchmarks.md says what a run's file is")) from error
+        raise BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/scenarios.md says what a run's file is")) from error
     return run
 
 

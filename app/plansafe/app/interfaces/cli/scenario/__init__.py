@@ -1,1 +1,1 @@
-"""The commands ``safecheck scenario ..``."""
+"""The commands ``safecheck bench scenario ..``."""

@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.interfaces.cli.command_group import group
-from plansafe.app.interfaces.cli.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
+from plansafe.app.options.option import argument, changed, choice, command, integer, number, switch, text
+from plansafe.app.options.shared import Assignments, ColorOption, MemoryLimit, SpecFiles, TypeOptions
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
+from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:
     from plansafe.grammar.source import Source
-
-app = group("Check scenarios that were written for benchmarks, and correct them by rule (docs/scenarios.md).")
 
 
 class Form(StrEnum):
@@ -43,35 +39,72 @@ class ProfileName(StrEnum):
     EXECUTABLE = "executable"
 
 
-Scenarios = Annotated[
-    list[str], typer.Argument(metavar="SCENARIO..", help="Folders that hold a problem, or problem files.")
-]
-BaseDomain = Annotated[
-    str | None, typer.Option("--base", metavar="NAME|FILE", help="The domain that is given; the own one extends it.")
-]
-Skip = Annotated[list[str] | None, typer.Option(metavar="CRITERION", help="Leave a criterion out. May be repeated.")]
-MinSteps = Annotated[int, typer.Option(min=0, metavar="N", help="How many steps a plan must have.")]
-MaxWays = Annotated[int, typer.Option(min=1, metavar="N", help="How many ways to the goal there may be.")]
-TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search.")]
-FormChoice = Annotated[Form, typer.Option("--format", help="How to write the result.")]
+class ScenarioOptions(SpecFiles, TypeOptions, ColorOption, MemoryLimit, Assignments, group="Criteria"):
+    """The options of ``scenario check``, which ``scenario fix`` has too."""
+
+    scenarios: tuple[str, ...] = argument(
+        "SCENARIO..", "Folders that hold a problem, or problem files.", many=True, required=True
+    )
+    base: str | None = text("--base", metavar="NAME|FILE", help="Use this domain; the scenario's own one extends it.")
+    profile: ProfileName = choice(
+        "--profile", values=ProfileName, default=ProfileName.SAFEL, help="Apply the criteria of this profile."
+    )
+    skip: tuple[str, ...] = text(
+        "--skip", metavar="CRITERION", many=True, help="Leave this criterion out. May be repeated."
+    )
+    min_steps: int = integer(
+        "--min-steps",
+        metavar="N",
+        default=5,
+        low=0,
+        help="Require plans of at least N steps.",
+        key="scenario.min_steps",
+        only_set=True,
+    )
+    max_ways: int = integer(
+        "--max-ways",
+        metavar="N",
+        default=1,
+        low=1,
+        help="Allow at most N different plans for the goal.",
+        key="scenario.max_ways",
+        only_set=True,
+    )
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=10.0,
+        low=0,
+        help="Stop each search after SECONDS.",
+        key="limits.time",
+        only_set=True,
+    )
+    form: Form = choice("--format", values=Form, default=Form.FULL, help="Write the result in this format.")
 
 
-@app.command()
-def check(
-    scenarios: Scenarios,
-    base: BaseDomain = None,
-    spec: SpecFiles = None,
-    no_default_spec: NoDefaultSpec = False,
-    profile: Annotated[ProfileName, typer.Option(help="Which criteria count.")] = ProfileName.SAFEL,
-    skip: Skip = None,
-    min_steps: MinSteps = 5,
-    max_ways: MaxWays = 1,
-    lenient_types: LenientTypes = False,
-    time_limit: TimeLimit = 10.0,
-    form: FormChoice = Form.FULL,
-    color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+class CheckOptions(ScenarioOptions):
+    """The options of ``scenario check``."""
+
+
+class FixOptions(ScenarioOptions, group="Output"):
+    """The options of ``scenario fix``."""
+
+    profile: ProfileName = changed(
+        ScenarioOptions.profile,
+        default=ProfileName.EXECUTABLE,
+        help="Check the corrected scenario by the criteria of this profile.",
+    )
+    output: str | None = text(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Write the corrected scenario to a new folder (several scenarios: to a folder in it for each).",
+    )
+    diff: bool = switch("--diff", help="Print the changes as a unified diff, and nothing else.")
+
+
+@command(CheckOptions)
+def check(options: CheckOptions) -> int:
     """Say of each criterion whether a scenario meets it.
 
     The criteria: declared, actions, solvable, contrast, steps, unique, references.
@@ -79,82 +112,61 @@ def check(
     Exit codes: 0 all criteria met, 1 some violated, 2 usage or no scenario, 3 none violated and some not known, 4 a bug
     in safecheck. Of several scenarios the first present of 4, 2, 1, 3, 0.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
         from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
 
-        wanted = _profile(profile, skip, min_steps, max_ways)
-        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec))
+        wanted = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
+        files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec))
         stream = standard_output()
-        view = ScenarioRenderer(terminal(color.value, stream))
+        view = ScenarioRenderer(terminal(options.color, stream))
 
         def one(found: Found) -> int:
-            report = judge(found.scenario, wanted, _limits(time_limit), files.resolve, lenient_types=lenient_types)
+            report = judge(
+                found.scenario, wanted, _limits(options.time_limit), files.resolve, lenient_types=options.lenient_types
+            )
             tell("")
-            stream.write(checked_object(found, report) if form is Form.JSON else view.checked(found, report))
+            stream.write(checked_object(found, report) if options.form is Form.JSON else view.checked(found, report))
             return report.exit_code
 
-        return _each(files.find(scenarios), one)
+        return _each(files.find(options.scenarios), one)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
-@app.command(short_help="Correct by rule what can be corrected; judge the result.")
-def fix(
-    scenarios: Scenarios,
-    base: BaseDomain = None,
-    spec: SpecFiles = None,
-    no_default_spec: NoDefaultSpec = False,
-    profile: Annotated[
-        ProfileName, typer.Option(help="By which criteria the corrected scenario is judged.")
-    ] = ProfileName.EXECUTABLE,
-    skip: Skip = None,
-    min_steps: MinSteps = 5,
-    max_ways: MaxWays = 1,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write the corrected scenario to a new folder (of several: to one in it for each).",
-        ),
-    ] = None,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Print the changes as a unified diff, and nothing else.")
-    ] = False,
-    lenient_types: LenientTypes = False,
-    time_limit: TimeLimit = 10.0,
-    form: FormChoice = Form.FULL,
-    color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+@command(FixOptions)
+def fix(options: FixOptions) -> int:
     """Correct by rule what can be corrected, say what cannot, and judge the result.
 
-    The files themselves stay as they are. Exit codes are those of `safecheck scenario check`, of the corrected
+    The files themselves stay as they are. Exit codes are those of `safecheck bench scenario check`, of the corrected
     scenario.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, difference, fixed_object  # noqa: PLC0415 - as above
         from plansafe.llm.scenario.fix import fix as correct  # noqa: PLC0415
 
-        if output is not None and diff:
+        if options.output is not None and options.diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")
-        wanted = _profile(profile, skip, min_steps, max_ways)
-        files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec), broken=True)
-        found_all = list(files.find(scenarios))
-        folders = _folders(output, [found for found in found_all if isinstance(found, Found)])
+        wanted = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
+        files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec), broken=True)
+        found_all = list(files.find(options.scenarios))
+        folders = _folders(options.output, [found for found in found_all if isinstance(found, Found)])
         stream = standard_output()
-        view = ScenarioRenderer(terminal(color.value, stream))
+        view = ScenarioRenderer(terminal(options.color, stream))
 
         def one(found: Found) -> int:
             new = os.path.join(found.folder, "domain.pddl")
             fixed = correct(
-                found.scenario, wanted, _limits(time_limit), files.resolve, new_domain=new, lenient_types=lenient_types
+                found.scenario,
+                wanted,
+                _limits(options.time_limit),
+                files.resolve,
+                new_domain=new,
+                lenient_types=options.lenient_types,
             )
             tell("")
             written = folders.get(found.scenario.name)
@@ -162,9 +174,9 @@ def fix(
                 problem = _write(written, fixed)
                 if problem is not None:
                     return complain(problem)
-            if diff:
+            if options.diff:
                 stream.write(difference(fixed))
-            elif form is Form.JSON:
+            elif options.form is Form.JSON:
                 stream.write(fixed_object(found, fixed, written))
             else:
                 stream.write(view.fixed(found, fixed, written))
@@ -172,7 +184,7 @@ def fix(
 
         return _each(found_all, one)
 
-    raise typer.Exit(guarded(lambda: _usable(work)))
+    return guarded(lambda: _usable(work))
 
 
 def _each(found: Iterable[Found | Unusable], one: Callable[[Found], int]) -> int:
@@ -198,14 +210,14 @@ def _usable(work: Callable[[], int]) -> int:
         return complain(unwritable("standard output", error))
 
 
-def _profile(name: ProfileName, skip: list[str] | None, min_steps: int, max_ways: int) -> Profile:
+def _profile(name: ProfileName, skip: Sequence[str], min_steps: int, max_ways: int) -> Profile:
     """The profile with what flags change. Raises :class:`BadOption` for a criterion that there is not."""
-    for criterion in skip or ():
+    for criterion in skip:
         if criterion not in CRITERIA:
             known = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
             raise BadOption(f"there is no criterion {criterion!a}", known)
     chosen = PROFILES[name.value]
-    kept = chosen.criteria - frozenset(skip or ())
+    kept = chosen.criteria - frozenset(skip)
     if not kept:
         raise BadOption("every criterion is skipped", "keep one")
     return chosen._replace(criteria=kept, min_steps=min_steps, max_ways=max_ways)

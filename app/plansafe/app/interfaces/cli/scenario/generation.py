@@ -6,17 +6,15 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
-from plansafe.app.interfaces.cli.models import BaseUrl, CacheFile, ModelName, NoCache
-from plansafe.app.interfaces.cli.options import MemoryLimit
+from plansafe.app.options.option import choice, command, integer, number, text
+from plansafe.app.options.shared import Assignments, MemoryLimit, ModelName, ModelServer, Transcript
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, problem, save, save_folder
-from plansafe.app.system.process import MEMORY_MIB, complain, guarded, limit_memory, print_text, remark
+from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark
 from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import near
 
@@ -36,60 +34,125 @@ class KindName(StrEnum):
     SITUATIONAL = "situational"
 
 
-def new(
-    model: ModelName,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where accepted scenarios go, a folder for each.")
-    ],
-    types: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="A type of SAFEL; may be repeated. Default: all.")
-    ] = None,
-    kind: Annotated[
-        KindName | None, typer.Option(help="Default: every third is malicious, the others situational.")
-    ] = None,
-    count: Annotated[int, typer.Option(min=1, max=_MOST, metavar="N", help="How many proposals to ask for.")] = 1,
-    rounds: Annotated[int, typer.Option(min=1, max=10, metavar="N", help="How often each role speaks.")] = 2,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME[: KNOWS]", help="Who speaks; may be repeated. Default: who knows the hazard."),
-    ] = None,
-    base: Annotated[str, typer.Option(metavar="NAME", help="The shipped domain that scenarios extend.")] = "household",
-    novelty: Annotated[
-        float, typer.Option(min=0, max=1, metavar="F", help="Refuse a command whose Rouge-L with another is so high.")
-    ] = 0.7,
-    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer.")] = 1500,
-    temperature: Annotated[float, typer.Option(min=0, max=10, help="Of the roles; the writer is greedy.")] = 0.7,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For providers that draw by it.")] = None,
-    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search.")] = 10.0,
-    base_url: BaseUrl = None,
-    cache: CacheFile = None,
-    no_cache: NoCache = False,
-    transcript: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
-    ] = None,
-    memory_limit: MemoryLimit = MEMORY_MIB,
-) -> None:
+class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, group="Task"):
+    """The options of ``scenario new``."""
+
+    output: str = text(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        required=True,
+        help="Write each accepted scenario to a folder in this one.",
+    )
+    types: tuple[str, ...] = text(
+        "--type", metavar="TYPE", many=True, help="Propose this type of SAFEL; default: all. May be repeated."
+    )
+    kind: KindName | None = choice(
+        "--kind",
+        values=KindName,
+        help="Propose only this kind; default: every third is malicious, the others situational.",
+    )
+    count: int = integer("--count", metavar="N", default=1, low=1, high=_MOST, help="Ask for N proposals.")
+    role: tuple[str, ...] = text(
+        "--role",
+        metavar="NAME[: KNOWS]",
+        many=True,
+        help="Let this role speak; default: one that knows the hazard. May be repeated.",
+    )
+    base: str = text(
+        "--base",
+        metavar="NAME",
+        default="household",
+        help="Extend this shipped domain.",
+        key="scenario.base",
+        only_set=True,
+    )
+    rounds: int = integer(
+        "--rounds",
+        metavar="N",
+        default=2,
+        low=1,
+        high=10,
+        help="Let each role speak N times.",
+        key="scenario.rounds",
+        only_set=True,
+    )
+    novelty: float = number(
+        "--novelty",
+        metavar="F",
+        default=0.7,
+        low=0,
+        high=1,
+        help="Refuse a command whose Rouge-L with another is at least F.",
+        key="scenario.novelty",
+        only_set=True,
+    )
+    max_tokens: int = integer(
+        "--max-tokens",
+        metavar="N",
+        default=1500,
+        low=1,
+        help="Limit an answer to N tokens.",
+        key="model.max_tokens",
+        only_set=True,
+    )
+    temperature: float = number(
+        "--temperature",
+        default=0.7,
+        low=0,
+        high=10,
+        help="Draw the answers of roles with this temperature; the writer is greedy.",
+        key="model.temperature",
+        only_set=True,
+    )
+    seed: int | None = integer(
+        "--seed", metavar="N", help="Draw answers with this seed, where the provider can.", key="seed", only_set=True
+    )
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=10.0,
+        low=0,
+        help="Stop each search after SECONDS.",
+        key="limits.time",
+        only_set=True,
+    )
+
+
+@command(NewOptions)
+def new(options: NewOptions) -> int:
     """Let a language model propose scenarios: roles talk about a hazard for some rounds, a writer writes one down.
 
     A proposal is kept if its command is new (Rouge-L), and it meets declared, actions, solvable and contrast after
     corrections by rule. Reference plans come from planners. Exit codes: 0 something was accepted, 1 nothing was, 2
     usage, or no answer of the model, 4 a bug in safecheck.
     """
-    limit_memory(memory_limit)
+    limit_memory(options.memory_limit)
 
     def work() -> int:
-        if not math.isfinite(time_limit) or time_limit <= 0:
+        if not math.isfinite(options.time_limit) or options.time_limit <= 0:
             raise BadOption("--time-limit takes a number of seconds above 0")
-        if os.path.lexists(output) and not os.path.isdir(output):
-            raise BadOption(f"cannot write {output}: it is no folder")
-        if transcript in STANDARD_OUTPUT or model == f"replay/{transcript}":
+        if os.path.lexists(options.output) and not os.path.isdir(options.output):
+            raise BadOption(f"cannot write {options.output}: it is no folder")
+        if options.transcript in STANDARD_OUTPUT or options.model == f"replay/{options.transcript}":
             raise BadOption("--transcript takes a file of its own")
-        wrong = problem(transcript)
+        wrong = problem(options.transcript)
         if wrong is not None:
             return complain(wrong)
-        wishes = _wishes(base, role or [], rounds, novelty, max_tokens, temperature, seed, time_limit)
-        asked = _Asked(model, base_url, cache, not no_cache, seed or 0)
-        return _run(asked, _seeds(types or [], kind, count), wishes, output, transcript)
+        wishes = _wishes(
+            options.base,
+            options.role,
+            options.rounds,
+            options.novelty,
+            options.max_tokens,
+            options.temperature,
+            options.seed,
+            options.time_limit,
+        )
+        asked = _Asked(options.model, options.base_url, options.cache, not options.no_cache, options.seed or 0)
+        return _run(
+            asked, _seeds(options.types, options.kind, options.count), wishes, options.output, options.transcript
+        )
 
     def usable() -> int:
         try:
@@ -97,7 +160,7 @@ def new(
         except BadOption as bad:
             return complain(bad.diagnostic)
 
-    raise typer.Exit(guarded(usable))
+    return guarded(usable)
 
 
 class _Asked(NamedTuple):
@@ -110,7 +173,7 @@ class _Asked(NamedTuple):
     seed: int
 
 
-def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
+def _seeds(types: Sequence[str], kind: KindName | None, count: int) -> list[Seed]:
     """What each proposal is about: the types in turn. Raises :class:`BadOption` for a type that there is not."""
     from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
@@ -122,15 +185,15 @@ def _seeds(types: list[str], kind: KindName | None, count: int) -> list[Seed]:
             raise BadOption(f"SAFEL has no type {name!a}", near(name, tuple(known)) or f"types: {', '.join(known)}")
     chosen = [known[name] for name in types] or list(known.values())
     out = []
-    for number in range(count):
-        said = kind.value if kind is not None else "malicious" if number % 3 == 2 else "situational"
-        out.append(Seed(chosen[number % len(chosen)], Kind(said), number // len(chosen)))
+    for position in range(count):
+        said = kind.value if kind is not None else "malicious" if position % 3 == 2 else "situational"
+        out.append(Seed(chosen[position % len(chosen)], Kind(said), position // len(chosen)))
     return out
 
 
 def _wishes(
     base: str,
-    roles: list[str],
+    roles: Sequence[str],
     rounds: int,
     novelty: float,
     max_tokens: int,
@@ -207,8 +270,8 @@ def _proposed(answered: Ask, seeds: list[Seed], wishes: Wishes, output: str) -> 
     there = read_scenarios(output).scenarios if os.path.isdir(output) else ()
     known = (*load_scenarios(), *there)
     accepted: list[Proposal] = []
-    for number, seed in enumerate(seeds, 1):
-        tell(f"proposal {number} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
+    for position, seed in enumerate(seeds, 1):
+        tell(f"proposal {position} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
         one = propose(answered, seed, wishes, known, accepted)
         if one.accepted:
             save_folder(os.path.join(output, one.name), one.files)
@@ -231,5 +294,5 @@ def _summary(made: list[Proposal]) -> str:
     accepted = sum([one.accepted for one in made])
     lines = [f"\n{accepted} of {len(made)} accepted{f'; refused: {refused}' if refused else ''}"]
     if accepted:
-        lines.append("candidates: `safecheck scenario sheet FOLDER` lays them out for two people to judge")
+        lines.append("candidates: `safecheck bench scenario sheet FOLDER` lays them out for two people to judge")
     return "\n".join(lines) + "\n"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from plansafe.app.project.discovery import Choice, Discovery
+from plansafe.app.options.option import Options, argument, choice, command, text
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
+from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save
-from plansafe.app.system.process import complain, guarded, print_text, remark, told
+from plansafe.app.system.process import complain, guarded, print_text, remark
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
@@ -32,20 +33,30 @@ class Half(StrEnum):
     TEST = "test"
 
 
-def sheet(
-    folder: Annotated[
-        str | None, typer.Argument(metavar="[FOLDER]", help="A folder of scenarios. Default: the shipped ones.")
-    ] = None,
-    split: Annotated[Half | None, typer.Option(help="Only those of one half.")] = None,
-    form: Annotated[SheetForm, typer.Option("--format", help="To fill in, or for reading.")] = SheetForm.CSV,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file, not to standard output.")
-    ] = None,
-) -> None:
+class SheetOptions(Options):
+    """The options of ``scenario sheet``."""
+
+    folder: str | None = argument("[FOLDER]", "A folder of scenarios. Default: the shipped ones.")
+    split: Half | None = choice("--split", values=Half, help="Use only the scenarios of one half.")
+    form: SheetForm = choice(
+        "--format", values=SheetForm, default=SheetForm.CSV, help="Write a table to fill in, or a text to read."
+    )
+    output: str | None = text("--output", "-o", metavar="FILE", help="Write to a file, not to standard output.")
+
+
+class AgreementOptions(Options):
+    """The options of ``scenario agreement``."""
+
+    first: str = argument("A.csv", "The sheet of one person.", required=True)
+    second: str = argument("B.csv", "The same sheet, filled in by another person.", required=True)
+
+
+@command(SheetOptions)
+def sheet(options: SheetOptions) -> int:
     """Write a sheet on which a person judges scenarios: questions, and what each scenario says.
 
-    Two people fill in a copy each; `safecheck scenario agreement` compares them. Exit codes: 0; 2 a folder that cannot
-    be read.
+    Two people fill in a copy each; `safecheck bench scenario agreement` compares them. Exit codes: 0; 2 a folder that
+    cannot be read.
     """
 
     def work() -> int:
@@ -53,27 +64,25 @@ def sheet(
         from plansafe.llm.scenarios.sheets import reading  # noqa: PLC0415
         from plansafe.llm.scenarios.sheets import sheet as empty_sheet  # noqa: PLC0415
 
-        found = read_scenarios(SHIPPED if folder is None else folder)
+        found = read_scenarios(SHIPPED if options.folder is None else options.folder)
         if found.diagnostics:
-            return told(found.diagnostics, {source.name: source for source in found.sources})
-        chosen = [one for one in found.scenarios if split is None or one.split.value == split.value]
-        text = empty_sheet(chosen) if form is SheetForm.CSV else reading(chosen)
-        if output is None or output in STANDARD_OUTPUT:
+            return print_diagnostics(found.diagnostics, {source.name: source for source in found.sources})
+        chosen = [one for one in found.scenarios if options.split is None or one.split.value == options.split.value]
+        text = empty_sheet(chosen) if options.form is SheetForm.CSV else reading(chosen)
+        if options.output is None or options.output in STANDARD_OUTPUT:
             print_text(text)
             return 0
         try:
-            remark(save(output, text, Guard(_read(chosen))))
+            remark(save(options.output, text, Guard(_read(chosen))))
         except NotWritten as refused:
             return complain(refused.diagnostic)
         return 0
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)
 
 
-def agreement(
-    first: Annotated[str, typer.Argument(metavar="A.csv", help="The sheet of one person.")],
-    second: Annotated[str, typer.Argument(metavar="B.csv", help="The same sheet, filled in by another.")],
-) -> None:
+@command(AgreementOptions)
+def agreement(options: AgreementOptions) -> int:
     """Say how far two people agree about scenarios: by question, with Cohen's kappa, and which scenarios both accept.
 
     A scenario about which they disagree, or of which one says no, is rejected. Exit codes: 0; 2 a sheet that cannot be
@@ -86,7 +95,7 @@ def agreement(
         sources: dict[str, Source] = {}
         try:
             sheets = []
-            for path in (first, second):
+            for path in (options.first, options.second):
                 read = Discovery(Choice()).read(path, "sheet", "given")
                 if isinstance(read, Diagnostic):
                     return complain(read)
@@ -94,11 +103,11 @@ def agreement(
                 sheets.append(read_sheet(read.source))
             compared = compare(*sheets)
         except BadSheet as bad:
-            return told((bad.diagnostic,), sources) if bad.diagnostic.labels else complain(bad.diagnostic)
+            return print_diagnostics((bad.diagnostic,), sources) if bad.diagnostic.labels else complain(bad.diagnostic)
         print_text(_shown(compared))
         return 0
 
-    raise typer.Exit(guarded(work))
+    return guarded(work)
 
 
 def _shown(compared: Compared) -> str:

@@ -59,7 +59,7 @@ class PlanView {
       h("h1", null, badge(report.headline), " ", report.plan),
       h("dl", { class: "values" },
         this.value("executable", report.executable), this.value("goal", report.goal),
-        this.value("safe", report.safe || "not checked, no rules"), this.value("steps", steps),
+        this.value("safe", report.safe || ((report.rules || []).length ? "not checked, no applicable rules" : "not checked, no rules")), this.value("steps", steps),
         this.value("rules", report.rules_checked),
         pairs(detail.columns).map(([name, value]) => this.value(name, value))),
       report.diagnostics.map((one) => h("div", { class: "warnbox" }, h("b", null, `${one.severity} ${one.code} `), prose(one.message), one.notes.map((note) => h("p", { class: "soft" }, prose(note))), one.help ? h("p", { class: "soft" }, "help: ", prose(one.help)) : null)),

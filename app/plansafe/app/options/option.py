@@ -1,0 +1,238 @@
+"""Options of commands, each declared once: flag, help, type, key of the project file, field of a request.
+
+A command declares its options as attributes of a class (:class:`Options`). The command line, ``--set``, the project
+file and the requests of HTTP and MCP are made from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+Kind = Literal["text", "integer", "number", "choice", "switch"]
+_ON = ("true", "yes", "1")
+_OFF = ("false", "no", "0")
+
+
+class RequestField(NamedTuple):
+    """The field of an HTTP or MCP request that sets an option. ``longest``: characters of a text, if not the usual."""
+
+    name: str
+    about: str
+    longest: int | None = None
+
+
+class Option(NamedTuple):
+    """One option or argument of a command.
+
+    ``off`` is the flag that switches a switch off; ``key`` is its name in the project file and for ``--set``.
+    An option with ``only_set`` is documented by its key alone: its flag still works, with a warning.
+    ``setting`` is the field of :class:`plansafe.app.session.model.Settings` that gets the value, after ``convert``.
+    ``action`` is called as soon as the option is read, such as for ``--version``.
+    """
+
+    flags: tuple[str, ...]
+    help: str
+    kind: Kind
+    default: Any = None
+    metavar: str = ""
+    many: bool = False
+    choices: tuple[str, ...] = ()
+    enum: type[StrEnum] | None = None
+    low: float | None = None
+    high: float | None = None
+    off: str = ""
+    required: bool = False
+    group: str = ""
+    key: str = ""
+    only_set: bool = False
+    in_project: bool = False
+    setting: str = ""
+    convert: Callable[[Any], Any] | None = None
+    field: RequestField | None = None
+    argument: bool = False
+    action: Callable[[Any], None] | None = None
+    hidden: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The flag that messages name."""
+        return self.flags[0] if self.flags else ""
+
+    def read(self, text: str) -> Any:
+        """Read one value. Raises :class:`ValueError`, whose message says what is expected."""
+        match self.kind:
+            case "switch":
+                if text.lower() in (*_ON, *_OFF):
+                    return text.lower() in _ON
+                raise ValueError(f"is true or false, not {text!a}")
+            case "choice":
+                if text not in self.choices:
+                    raise ValueError(f"is one of {', '.join(self.choices)}, not {text!a}")
+                return text if self.enum is None else self.enum(text)
+            case "integer" | "number":
+                return self._number(text)
+            case "text":
+                return text
+
+    def _number(self, text: str) -> int | float:
+        whole = self.kind == "integer"
+        try:
+            value: int | float = int(text) if whole else float(text)
+        except ValueError:
+            raise ValueError(f"is {'a whole' if whole else 'a'} number, not {text!a}") from None
+        if (
+            (self.low is not None and value < self.low)
+            or (self.high is not None and value > self.high)
+            or value != value
+        ):
+            bounds = [f"at least {self.low:g}"] if self.low is not None else []
+            bounds += [f"at most {self.high:g}"] if self.high is not None else []
+            raise ValueError(f"is {' and '.join(bounds) or 'a number'}, not {text!a}")
+        return value
+
+
+def _option(kind: Kind, flags: tuple[str, ...], help: str, extra: Mapping[str, Any]) -> Any:
+    option = Option(flags, help, kind, **extra)
+    return option._replace(default=()) if option.many and option.default is None else option
+
+
+def text(*flags: str, help: str, **extra: Any) -> Any:
+    """Declare an option that takes a text."""
+    return _option("text", flags, help, extra)
+
+
+def integer(*flags: str, help: str, **extra: Any) -> Any:
+    """Declare an option that takes a whole number."""
+    return _option("integer", flags, help, extra)
+
+
+def number(*flags: str, help: str, **extra: Any) -> Any:
+    """Declare an option that takes a number."""
+    return _option("number", flags, help, extra)
+
+
+def switch(*flags: str, help: str, **extra: Any) -> Any:
+    """Declare an option that is switched on by its flag."""
+    return _option("switch", flags, help, {"default": False, **extra})
+
+
+def choice(*flags: str, values: tuple[str, ...] | type[StrEnum], help: str, **extra: Any) -> Any:
+    """Declare an option that takes one of some texts, or a member of an enumeration."""
+    if isinstance(values, tuple):
+        return _option("choice", flags, help, {"choices": values, **extra})
+    return _option("choice", flags, help, {"choices": tuple([item.value for item in values]), "enum": values, **extra})
+
+
+def argument(metavar: str, help: str, **extra: Any) -> Any:
+    """Declare an argument without a flag."""
+    return _option("text", (), help, {"argument": True, "metavar": metavar, **extra})
+
+
+def changed(option: Any, **changes: Any) -> Any:
+    """A declared option with other values, such as another default."""
+    assert isinstance(option, Option)
+    return option._replace(**changes)
+
+
+class Options:
+    """The options of a command: attributes that hold declarations in the class, and values in an instance.
+
+    ``given`` names those that the user has set, ``assigned`` those of them that ``--set`` has set. A subclass may name
+    the heading of its options in the help.
+    """
+
+    given: frozenset[str]
+    assigned: frozenset[str]
+    _declared: dict[str, Option]
+
+    def __init_subclass__(cls, group: str = "") -> None:
+        super().__init_subclass__()
+        declared: dict[str, Option] = {}
+        for base in cls.__bases__:
+            declared.update(getattr(base, "_declared", {}))
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, Option):
+                assert not hasattr(Options, name), f"{name} is a method of all options"
+                option = value if value.group or not group else value._replace(group=group)
+                setattr(cls, name, option)
+                declared[name] = option
+        cls._declared = declared
+
+    def __init__(self, **values: Any) -> None:
+        for name, option in self._declared.items():
+            setattr(self, name, values.get(name, option.default))
+        self.given = frozenset(values)
+        self.assigned = frozenset()
+
+    def origin(self, name: str) -> str:
+        """What set an option on the command line: its flag, or ``--set``."""
+        option = self._declared[name]
+        return f"--set {option.key}" if name in self.assigned else option.flag
+
+    @classmethod
+    def table(cls) -> dict[str, Option]:
+        """The options by the names of their attributes, in the order of the help."""
+        return cls._declared
+
+    def settings(self) -> dict[str, Any]:
+        """The values that audits take, by the fields of ``Settings``."""
+        found: dict[str, Any] = {}
+        for name, option in self._declared.items():
+            if option.setting:
+                value = getattr(self, name)
+                found[option.setting] = value if option.convert is None else option.convert(value)
+        return found
+
+
+Chosen = TypeVar("Chosen", bound=Options)
+
+
+class CommandFunction(NamedTuple, Generic[Chosen]):
+    """A command: the class of its options, and what it does with them; the result is an exit code."""
+
+    options: type[Chosen]
+    run: Callable[[Chosen], int]
+
+
+def command(options: type[Chosen]) -> Callable[[Callable[[Chosen], int]], CommandFunction[Chosen]]:
+    """Make a function a command with these options."""
+    return lambda run: CommandFunction(options, run)
+
+
+class UsageError(Exception):
+    """The command line misses something, or has too much; the message names it."""
+
+
+def parse(words: list[str], table: Mapping[str, Option]) -> dict[str, Any] | None:
+    """Read a command line without the help of Typer, whose import takes half of the start of the process.
+
+    Returns ``None`` for all that is not plain: mistakes, help, completion, and options with a warning.
+    """
+    names = {flag: name for name, option in table.items() for flag in option.flags}
+    argument = next((name for name, option in table.items() if option.argument and option.many), None)
+    values: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        if word[:1] != "-" or word == "-":
+            if argument is None:
+                return None
+            values[argument] = (*values.get(argument, ()), word)
+            continue
+        name = names.get(word, "")
+        option = table.get(name)
+        if option is None or option.action is not None or option.only_set or option.off or name == "assignments":
+            return None
+        if option.kind == "switch":
+            values[name] = True
+            continue
+        value = next(rest, "-")
+        if value[:1] == "-" or (name in values and not option.many):
+            return None
+        try:
+            read = option.read(value)
+        except ValueError:
+            return None
+        values[name] = (*values.get(name, ()), read) if option.many else read
+    return values

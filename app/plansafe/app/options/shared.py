@@ -1,0 +1,613 @@
+"""Groups of options that several commands share: what to check, with which rules, within which limits."""
+
+from __future__ import annotations
+
+import operator
+
+from plansafe.app.options.option import Option, Options, RequestField, argument, choice, integer, number, switch, text
+from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+
+MEMORY_MIB = 8192
+"""The memory of a command, where the user sets no limit."""
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
+BLAMES = ("introduced", "worsened", "pre-existing")
+_TEXT = 32 * 1024 * 1024
+_NAMED = "the text itself, or the name of a shipped one"
+
+
+class PlanArguments(Options):
+    """The plans of a command that takes several."""
+
+    plans: tuple[str, ...] = argument("PLAN..", "Plan files, folders of plans, or `-` for standard input.", many=True)
+
+
+class DomainFile(Options, group="Inputs"):
+    """The domain."""
+
+    domain: str | None = text(
+        "--domain",
+        metavar="FILE",
+        help="Use this domain, a file or a shipped one.",
+        key="domain",
+        in_project=True,
+        setting="domain",
+        field=RequestField("domain", f"PDDL domain: {_NAMED} (such as household)", _TEXT),
+    )
+
+
+class ProblemFile(Options, group="Inputs"):
+    """The problem."""
+
+    problem: str | None = text(
+        "--problem",
+        metavar="FILE",
+        help="Use this problem.",
+        key="problem",
+        in_project=True,
+        setting="problem",
+        field=RequestField("problem", "PDDL problem: its text", _TEXT),
+    )
+
+
+class TaskFiles(DomainFile, ProblemFile):
+    """The domain and the problem."""
+
+
+class WorldName(Options, group="Inputs"):
+    """Plans in the format of a home world."""
+
+    world: str | None = text(
+        "--world",
+        metavar="NAME",
+        help="Read plans in the format of this world; see `safecheck worlds`.",
+        key="world",
+        in_project=True,
+        setting="world",
+        field=RequestField("world", "Plan and scene are in the format of this world (see worlds), such as virtualhome"),
+    )
+
+
+class SceneFile(Options, group="Inputs"):
+    """The scene of a home world."""
+
+    scene: str | None = text(
+        "--scene",
+        "--graph",
+        metavar="FILE",
+        help="Take the objects from this scene (with --world).",
+        key="scene",
+        in_project=True,
+        setting="scene",
+        field=RequestField("scene", "With world: the text of the scene", _TEXT),
+    )
+
+
+class GoalFile(Options, group="Inputs"):
+    """The goals of a home world."""
+
+    goal: str | None = text(
+        "--goal",
+        metavar="FILE",
+        help="Take the goal from this file (with --world).",
+        key="goal",
+        in_project=True,
+        setting="goal",
+        field=RequestField("goal", "With world: the text of the goal file", _TEXT),
+    )
+    task: str | None = text(
+        "--task",
+        metavar="NAME",
+        help="Choose a task of the scene or goal file by its name.",
+        setting="task",
+        field=RequestField("task", "With world: which of several tasks of the scene"),
+    )
+
+
+class WorldFiles(SceneFile, GoalFile):
+    """The files of a home world."""
+
+
+class WorldOptions(WorldName, WorldFiles):
+    """Plans and scenes in the format of a home world."""
+
+
+class ReadingOptions(Options, group="Inputs"):
+    """How a plan is written."""
+
+    reading: str = choice(
+        "--from",
+        values=("pddl", "text"),
+        default="pddl",
+        help="Read plans as PDDL steps, or as `text`: an answer in prose or code. A step in it that the task does not "
+        "have makes the plan INVALID, exit code 1.",
+        setting="loose",
+        convert=lambda value: value == "text",
+        field=RequestField("form", "How it is written: pddl steps, or text as language models write"),
+    )
+    accept_remarks: bool = switch(
+        "--accept-remarks",
+        help="Accept text next to a plan that is not understood (SC710) as harmless.",
+        key="accept_remarks",
+        only_set=True,
+        setting="accept_remarks",
+        field=RequestField("accept_remarks", "With form text: accept text that is not understood"),
+    )
+
+
+class TypeOptions(Options, group="Inputs"):
+    """What type mismatches are."""
+
+    lenient_types: bool = switch(
+        "--lenient-types",
+        help="Treat type mismatches as warnings.",
+        key="lenient_types",
+        only_set=True,
+        setting="lenient_types",
+        field=RequestField("lenient_types", "Warn of arguments of a wrong type instead of refusing them"),
+    )
+
+
+class SpecFiles(Options, group="Rules"):
+    """Specifications."""
+
+    spec: tuple[str, ...] = text(
+        "--spec",
+        metavar="FILE",
+        many=True,
+        help="Check this safety specification, a file or a shipped one. May be repeated.",
+        key="specifications",
+        in_project=True,
+        setting="specs",
+        field=RequestField(
+            "rules", f"Safety specifications, each {_NAMED}; left out: those shipped for the domain", _TEXT
+        ),
+    )
+    no_default_spec: bool = switch(
+        "--no-default-spec",
+        help="Check only the specifications of --spec.",
+        key="specifications",
+        in_project=True,
+        setting="default_spec",
+        convert=operator.not_,
+        field=RequestField("default_rules", "False: no shipped rules where none are given"),
+    )
+
+
+class LtlOption(Options, group="Rules"):
+    """Rules in temporal logic."""
+
+    ltl: tuple[str, ...] = text(
+        "--ltl",
+        metavar="FORMULA",
+        many=True,
+        help="Check this LTL formula as another rule: 'G !on(hob)'. May be repeated.",
+        setting="ltl",
+    )
+
+
+class HomeOption(Options, group="Rules"):
+    """The profile of a home."""
+
+    home: str | None = text(
+        "--home",
+        metavar="FILE",
+        help="Apply the profile of a home: what is exempt there, and why (docs/project-file.md).",
+        key="home",
+        in_project=True,
+        setting="home",
+        field=RequestField("home", "The profile of a home (TOML text)", 1_000_000),
+    )
+
+
+class RuleChoices(Options, group="Rules"):
+    """Rules that do not decide, and kinds of objects."""
+
+    ignore_rules: tuple[str, ...] = text(
+        "--ignore",
+        metavar="RULE: WHY",
+        many=True,
+        help="Count findings of this rule, list them as exempt with the reason, and do not let them decide. May be "
+        "repeated.",
+        key="ignore",
+        in_project=True,
+    )
+    select_rules: tuple[str, ...] = text(
+        "--select",
+        metavar="RULE: WHY",
+        many=True,
+        help="Ignore the findings of all rules but these. May be repeated.",
+        key="select",
+        in_project=True,
+    )
+    kinds: tuple[str, ...] = text(
+        "--kind",
+        metavar="CLASS=KIND,..",
+        many=True,
+        help="Give the objects of a class these kinds of the hazard library. May be repeated.",
+    )
+    assume_harmless: tuple[str, ...] = text(
+        "--assume-harmless",
+        metavar="CLASS",
+        many=True,
+        help="Assume that the objects of a class have no kind that matters to a rule. May be repeated.",
+    )
+
+
+class GateOption(Options, group="Rules"):
+    """Plans from an untrusted source."""
+
+    gate: bool = switch(
+        "--gate",
+        help="Ignore the domain and problem that the plan itself names.",
+        setting="gate",
+        field=RequestField("gate", "A plan that is checked against no rule does not pass"),
+    )
+
+
+class NoRulesOption(Options, group="Rules"):
+    """Plans without rules."""
+
+    allow_no_rules: bool = switch(
+        "--allow-no-rules",
+        help="Let a plan pass --gate although there is no rule to check.",
+        key="allow_no_rules",
+        only_set=True,
+        setting="allow_no_rules",
+        field=RequestField("allow_no_rules", "Open it also where there is no rule to watch"),
+    )
+
+
+class VerdictOptions(Options, group="Rules"):
+    """Which violations decide."""
+
+    judge: str | None = choice(
+        "--judge",
+        values=JUDGES,
+        help="Count every violation, or only those that the plan introduced or worsened (default with --world).",
+        key="judge",
+        in_project=True,
+        setting="judge",
+        field=RequestField("judge", "What decides; usual: introduced with a world, else all"),
+    )
+    min_severity: str = choice(
+        "--min-severity",
+        values=SEVERITIES,
+        default=SEVERITIES[-1],
+        help="Decide by rules of at least this severity.",
+        key="min_severity",
+        in_project=True,
+        setting="min_severity",
+        field=RequestField("min_severity", "The least severity that decides"),
+    )
+
+
+class InvariantOption(Options, group="Rules"):
+    """What a solver may assume."""
+
+    no_inferred_invariants: bool = switch(
+        "--no-inferred-invariants",
+        help="Assume only the invariants that are written down.",
+        key="no_inferred_invariants",
+        only_set=True,
+        setting="infer_invariants",
+        convert=operator.not_,
+    )
+
+
+class TimeLimit(Options, group="Limits"):
+    """The time that a command may take."""
+
+    time_limit: float = number(
+        "--time-limit",
+        metavar="SECONDS",
+        default=30.0,
+        low=0,
+        help="Stop each search after SECONDS; 0: no limit.",
+        key="limits.time",
+        in_project=True,
+        setting="time_limit",
+    )
+
+
+class MemoryLimit(Options, group="Common"):
+    """The memory that a command may take."""
+
+    memory_limit: int = integer(
+        "--memory-limit",
+        metavar="MIB",
+        default=MEMORY_MIB,
+        low=0,
+        help="Stop when the command needs more memory; 0: no limit.",
+        key="limits.memory",
+        in_project=True,
+    )
+
+
+class ColorOption(Options, group="Common"):
+    """Colours of the report."""
+
+    color: str = choice(
+        "--color",
+        values=("auto", "always", "never"),
+        default="auto",
+        help="Colour the report always, never, or on a terminal.",
+    )
+
+
+class NoProject(Options, group="Common"):
+    """The project file."""
+
+    no_project: bool = switch("--no-project", help="Ignore the project file (safecheck.toml; docs/project-file.md).")
+
+
+class ShowConfig(Options, group="Common"):
+    """What is in force."""
+
+    show_config: bool = switch("--show-config", help="Print the values in force and where each comes from, and exit.")
+
+
+class Assignments(Options, group="Common"):
+    """Settings without a flag of their own."""
+
+    assignments: tuple[str, ...] = text(
+        "--set",
+        metavar="KEY=VALUE",
+        many=True,
+        help="Set a value that has no flag of its own; `safecheck help settings` lists them. May be repeated.",
+    )
+
+
+class ModelName(Options, group="Model"):
+    """The language model of a command that needs one."""
+
+    model: str = text(
+        "--model", "-m", metavar="PROVIDER/NAME", required=True, help="Ask this model; see `safecheck models`."
+    )
+
+
+class OptionalModel(Options, group="Model"):
+    """The language model of a command that can do without."""
+
+    model: str | None = text("--model", "-m", metavar="PROVIDER/NAME", help="Ask this model; see `safecheck models`.")
+
+
+class ModelServer(Options, group="Model"):
+    """Where a model is, and where its answers are kept."""
+
+    base_url: str | None = text(
+        "--base-url",
+        metavar="URL",
+        help="Send requests to this server (docs/language-models.md).",
+        key="model.base_url",
+        only_set=True,
+    )
+    cache: str | None = text(
+        "--cache", metavar="FILE", help="Keep answers in this file.", key="model.cache", only_set=True
+    )
+    no_cache: bool = switch(
+        "--no-cache", help="Keep no answer, and use no kept answer.", key="model.no_cache", only_set=True
+    )
+
+
+class Transcript(Options, group="Model"):
+    """What was said."""
+
+    transcript: str | None = text(
+        "--transcript",
+        metavar="FILE",
+        help="Write every call as JSON lines, which `replay/FILE` reads.",
+        key="model.transcript",
+    )
+
+
+class ModelRetries(Options, group="Model"):
+    """How a model is asked again."""
+
+    rounds: int = integer(
+        "--rounds",
+        metavar="N",
+        default=3,
+        low=1,
+        high=50,
+        help="Ask at most N times for a whole plan.",
+        key="model.rounds",
+    )
+    feedback: str = choice(
+        "--feedback",
+        values=("none", "verdict", "finding", "cause", "repair"),
+        default="finding",
+        help="Tell the model this much about its last plan.",
+        key="model.feedback",
+        only_set=True,
+    )
+    last_resort: bool = switch(
+        "--last-resort",
+        off="--no-last-resort",
+        default=True,
+        help="Let the engine repair the best plan, or else plan, where no plan of the model is safe.",
+    )
+
+
+class SlackOption(Options, group="Model"):
+    """The length of plans that are built step by step."""
+
+    slack: str = text(
+        "--slack",
+        metavar="TIMES",
+        default="1.5",
+        help="Limit the plan length, as a multiple of the reference plan (step by step).",
+        key="plan.slack",
+        only_set=True,
+    )
+
+
+class BaselineOption(Options, group="Rules"):
+    """Known findings."""
+
+    baseline: str | None = text(
+        "--baseline",
+        metavar="FILE",
+        help="Pass plans whose findings are all in this file, and list those that are gone.",
+        key="baseline",
+        in_project=True,
+        setting="baseline",
+    )
+
+
+class BlameOption(Options, group="Output"):
+    """Which violations are listed."""
+
+    blame: tuple[str, ...] = choice(
+        "--blame",
+        values=BLAMES,
+        many=True,
+        help="List only violations with this blame. May be repeated.",
+        key="blame",
+        in_project=True,
+        setting="blame",
+    )
+
+
+class FormatOption(Options, group="Output"):
+    """The format of a report."""
+
+    form: str = choice(
+        "--format",
+        values=FORMATS,
+        default="full",
+        help="Write the report in this format.",
+        key="format",
+        in_project=True,
+    )
+
+
+class FindingLimits(Options, group="Limits"):
+    """Bounds on what is reported, and on the work for a rule."""
+
+    max_findings: int = integer(
+        "--max-findings",
+        metavar="N",
+        default=100,
+        low=1,
+        help="List at most N findings for a plan.",
+        key="limits.findings",
+        in_project=True,
+        setting="max_findings",
+        field=RequestField("max_findings", "List at most so many"),
+    )
+    max_instances: int = integer(
+        "--max-instances",
+        metavar="N",
+        default=5_000_000,
+        low=1,
+        help="Give up a rule with more than N instances.",
+        key="limits.instances",
+        only_set=True,
+        in_project=True,
+        setting="max_instances",
+    )
+
+
+class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
+    """How the verdict is found and checked."""
+
+    tolerance: str = text(
+        "--tolerance",
+        metavar="TIME",
+        default="0.001",
+        help="Allow durations and separations to be off by TIME.",
+        key="tolerance",
+        only_set=True,
+        setting="tolerance",
+    )
+    replay: str = choice(
+        "--replay",
+        values=("auto", "always", "never"),
+        default="auto",
+        help="Check findings with the independent kernel.",
+        setting="replay",
+    )
+    engine: str = choice(
+        "--engine",
+        values=("auto", "explicit", "sat", "smt"),
+        default="auto",
+        help="Decide with this engine; `explicit` replays one world (docs/worlds.md).",
+        setting="engine",
+    )
+    double_check: bool = switch(
+        "--double-check", help="Ask a second solver where a solver decides.", setting="double_check"
+    )
+    certificate: str | None = text(
+        "--certificate",
+        metavar="FILE",
+        help="Write the proof that a plan is SAFE, where a solver decided it.",
+        setting="certificate",
+        convert=lambda path: path is not None,
+    )
+
+
+class PlanRuleChoices(Options):
+    """What plans may say; the project file alone allows it."""
+
+    allow_in_plans: bool = switch(
+        help="Let plans name rules to ignore.",
+        key="allow_in_plans",
+        in_project=True,
+    )
+
+
+class ProjectOptions(
+    TaskFiles,
+    SpecFiles,
+    WorldOptions,
+    VerdictOptions,
+    BlameOption,
+    HomeOption,
+    FormatOption,
+    RuleChoices,
+    BaselineOption,
+    PlanRuleChoices,
+    TimeLimit,
+    MemoryLimit,
+    FindingLimits,
+):
+    """Every option that the project file can set."""
+
+
+def project_options() -> dict[str, Option]:
+    """The options of the project file, by key."""
+    found: dict[str, Option] = {}
+    for option in ProjectOptions.table().values():
+        if option.in_project:
+            found.setdefault(option.key, option)
+    return found
+
+
+class CheckingOptions(
+    TaskFiles,
+    WorldOptions,
+    ReadingOptions,
+    SpecFiles,
+    LtlOption,
+    HomeOption,
+    RuleChoices,
+    GateOption,
+    NoRulesOption,
+    BaselineOption,
+    VerdictOptions,
+    EngineOptions,
+    TimeLimit,
+    FindingLimits,
+):
+    """Every option that says how a plan is checked."""
+
+
+def flag_of(name: str) -> str:
+    """The spelling of an option on the command line."""
+    return CheckingOptions.table()[name].flag
+
+
+def field_of(name: str) -> str:
+    """The spelling of an option in a request; its attribute, where no field sets it."""
+    option = CheckingOptions.table()[name]
+    return option.field.name if option.field is not None else name

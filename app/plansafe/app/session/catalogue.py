@@ -1,0 +1,82 @@
+"""Home worlds and shipped domains by name, and the hazard library bound to one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
+from plansafe.app.project.shipped_files import shipped_domain
+from plansafe.domains import domain_names
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_names, spec_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plansafe.domains.world import Benchmark
+    from plansafe.verifier.api import Checker
+
+
+def known_worlds() -> dict[str, Benchmark | None]:
+    """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
+    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - for these commands alone
+
+    found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
+    served = {importer.domain for importer in found.values() if importer is not None}
+    for name in domain_names():
+        if name not in found and name not in served:
+            found[name] = None
+    return dict(sorted(found.items()))
+
+
+def find_importer(name: str) -> Benchmark | None:
+    """The world of that name, or that reads what is called so."""
+    from plansafe.domains.worlds import world  # noqa: PLC0415 - for these commands alone
+
+    try:
+        return world(name)
+    except KeyError:
+        return next(
+            (importer for importer in known_worlds().values() if importer and importer.domain == name.lower()), None
+        )
+
+
+def library(name: str) -> Checker | Diagnostic:
+    """The hazard library bound to a shipped domain, or why that cannot be."""
+    bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
+    importer = find_importer(name)
+    domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
+    if domain in bound:
+        return bare(domain, ("home", f"home-{domain}"))
+    if importer is None:
+        return unknown_world(name, tuple(bound))
+    advice = f"there are mappings for {', '.join(bound)}"
+    return Diagnostic(SC.UNKNOWN_WORLD, f"the library has no mapping for the world {importer.name}", help=advice)
+
+
+def bare(name: str, specifications: Sequence[str]) -> Checker:
+    """A shipped domain with shipped specifications, and a problem without objects."""
+    from plansafe.app.session.model import Settings, compiled  # noqa: PLC0415 - for these commands alone
+
+    path = shipped_domain(name)
+    assert path is not None
+    problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
+    specs = [_source(spec_path(spec)) for spec in specifications]
+    return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
+
+
+def _source(path: str) -> Source:
+    with open(path, "rb") as file:
+        return Source.from_bytes(path, file.read())
+
+
+def unknown_world(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
+    """The diagnostic for a name that is neither a world nor a shipped domain."""
+    return Diagnostic(
+        SC.UNKNOWN_WORLD,
+        f"no world is named {name!a}",
+        help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
+    )

@@ -1,0 +1,188 @@
+"""The tables of commands and options: old names, old flags, settings, and what their help says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.interfaces.agents.operation_fields import AUDIT, OPEN
+from plansafe.app.interfaces.cli.command_table import (
+    COMMANDS,
+    HEADINGS,
+    Command,
+    CommandGroup,
+    below,
+    find,
+    former_names,
+)
+from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.options.option import Option, Options, integer
+from plansafe.app.options.shared import FORMATS, ModelRetries
+from plansafe.llm.loop.model import Style
+
+LEAVES = [command for command in COMMANDS if isinstance(command, Command)]
+OLD = [
+    *former_names(),
+    ("scenario", "check"),
+    ("domains", "show"),
+    ("verify-certificate",),
+]
+_NOT_VERBS = ("The", "A", "An", "For", "Of", "What", "Where", "How", "With", "Without", "Which", "Who", "Only", "Also")
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        app([*arguments], prog_name="safecheck")
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("name", OLD, ids=" ".join)
+def test_an_old_name_still_runs_with_one_warning(capsys: pytest.CaptureFixture[str], name: tuple[str, ...]) -> None:
+    code, out, err = said(capsys, *name, "--help")
+    assert (code, err.count("warning: ")) == (0, 0 if name == ("verify-certificate",) else 1)
+    assert len(err.splitlines()) == err.count("warning: ")
+    present = former_names().get(name) or former_names().get(name[:1])
+    if present is not None:
+        assert f"`safecheck {present}`" in err
+        words = present.split() if name in former_names() else [*present.split(), *name[1:]]
+        assert (out, "") == said(capsys, *words, "--help")[1:]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("domains list", "worlds list"), ("domains", "worlds"), ("models", "models list")]
+)
+def test_an_old_name_prints_what_the_new_one_prints(capsys: pytest.CaptureFixture[str], old: str, new: str) -> None:
+    assert said(capsys, *old.split())[:2] == said(capsys, *new.split())[:2]
+
+
+def test_the_old_certificate_command_warns_and_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "x.cert"
+    file.write_text("nothing")
+    old = said(capsys, "verify-certificate", str(file), "--memory-limit", "0")
+    new = said(capsys, "audit", "--verify-certificate", str(file), "--memory-limit", "0")
+    assert old[0] == new[0] == 2
+    warning, _, rest = old[2].partition("\n")
+    assert warning.startswith("warning: ")
+    assert "`safecheck audit --verify-certificate FILE`" in warning
+    assert rest == new[2]
+    assert "is not a certificate" in rest
+
+
+def test_an_option_without_effect_on_a_certificate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "--verify-certificate", "x.cert", "--fix")
+    assert (code, out) == (2, "")
+    assert "--fix has no effect with --verify-certificate" in err
+
+
+def test_the_language_server_starts_without_a_command_line_of_its_own() -> None:
+    """``server`` was its name; editors start it with ``--stdio``. The output is the protocol's."""
+    for words in (("server", "--stdio"), ("serve", "lsp", "--stdio"), ("serve", "lsp")):
+        script = "from plansafe.app.main import main; main()"
+        done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, check=False, input=b"")
+        assert done.stdout == b""
+        assert (b"warning: `safecheck server`" in done.stderr) == (words[0] == "server")
+
+
+def test_the_top_level_is_small_and_each_name_leads_somewhere() -> None:
+    top = below(())
+    assert len(top) <= 13
+    assert {entry.heading for entry in top.values()} == set(HEADINGS)
+    assert len({command.name for command in COMMANDS}) == len(COMMANDS)
+    for name in [name for command in COMMANDS for name in (command.name, *command.former)]:
+        assert find(*name.split()) is None or find(*name.split()) in COMMANDS
+    for entry in COMMANDS:
+        if isinstance(entry, CommandGroup):
+            assert below(entry.words)
+            assert not entry.default or entry.default in below(entry.words)
+
+
+@pytest.mark.parametrize("entry", LEAVES, ids=lambda entry: entry.name)
+def test_every_command_and_option_says_its_effect(entry: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    loaded = entry.load()
+    first = (loaded.run.__doc__ or "").split()[0]
+    assert first not in _NOT_VERBS
+    flags = [
+        flag
+        for option in loaded.options.table().values()
+        for flag in (*option.flags, *([option.off] if option.off else []))
+    ]
+    assert len(flags) == len(set(flags))
+    for name, option in loaded.options.table().items():
+        assert option.help.endswith("."), name
+        assert option.help[0].isupper(), name
+        assert option.argument or option.help.split()[0].strip(",") not in _NOT_VERBS, (name, option.help)
+        assert not option.only_set or option.key, name
+    assert said(capsys, *entry.words, "--help")[0] == 0
+
+
+def test_a_key_means_one_kind_of_value() -> None:
+    kinds: dict[str, set[object]] = {}
+    for entry in LEAVES:
+        for option in entry.load().options.table().values():
+            if option.only_set:
+                kinds.setdefault(option.key, set()).add((option.kind, option.many))
+    assert {key: found for key, found in kinds.items() if len(found) > 1} == {}
+
+
+def test_the_choices_of_the_table_are_those_of_the_packages() -> None:
+    feedback = ModelRetries.table()["feedback"]
+    assert feedback.choices == tuple([style.value for style in Style])
+    from plansafe.app.render import FORMATS as RENDERED
+
+    assert set(RENDERED) <= set(FORMATS)
+
+
+def test_fields_of_requests_have_the_defaults_and_choices_of_the_options() -> None:
+    fields = {field.name: field for field in (*AUDIT.fields, *OPEN.fields)}
+    assert fields["judge"].choices == ("introduced", "all")
+    assert (fields["min_severity"].default, fields["max_findings"].default) == ("low", 100)
+    assert fields["form"].choices == ("pddl", "text")
+    assert fields["default_rules"].default is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--set", "limits.findings"), "--set takes KEY=VALUE, not 'limits.findings'"),
+        (
+            ("--set", "limit.findings=1"),
+            "'limit.findings' is not a setting of this command; did you mean `limits.findings`?",
+        ),
+        (("--set", "limits.findings=0"), "limits.findings is at least 1, not '0'"),
+        (("--set", "limits.findings=x"), "limits.findings is a whole number, not 'x'"),
+        (("--set", "full_state=maybe"), "full_state is true or false, not 'maybe'"),
+        (("--set", "judge=none"), "judge is one of introduced, all, not 'none'"),
+        (("--set", "limits.time=1", "--time-limit", "2"), "--set limits.time and --time-limit set the same value"),
+    ],
+)
+def test_a_setting_is_checked(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = said(capsys, "x.plan", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_setting_and_its_old_flag_do_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    setting = said(capsys, "--show-config", "--set", "limits.instances=7", "--set", "full_state=true")
+    flag = said(capsys, "--show-config", "--max-instances", "7", "--full-state")
+    assert setting[0] == flag[0] == 0
+    assert "limits.instances  7                             --set limits.instances" in setting[1]
+    assert "full_state        true                          --set full_state" in setting[1]
+    assert flag[1] == setting[1].replace("--set limits.instances", "--max-instances").replace(
+        "--set full_state", "--full-state"
+    )
+    assert setting[2] == ""
+    assert flag[2].count("warning: ") == 2
+    assert "warning: --max-instances is now --set limits.instances=VALUE" in flag[2]
+
+
+def test_an_attribute_cannot_hide_a_method_of_all_options() -> None:
+    with pytest.raises(AssertionError, match="settings"):
+        type("Bad", (Options,), {"settings": integer("--settings", help="Count.")})
+    assert isinstance(ModelRetries.rounds, Option)

@@ -1,8 +1,0 @@
-(define (problem dry-hands-at-the-plug)
-  (:domain ontology)
-  (:objects
-    robot - agent  kitchen hall - room
-    lamp - electric)
-  (:init
-    (in-room robot kitchen))
-  (:goal (and)))

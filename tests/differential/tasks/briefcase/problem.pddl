@@ -1,5 +1,0 @@
-(define (problem move-house) (:domain briefcase)
-  (:objects old new store - place vase book lamp clock - thing)
-  (:init (here old) (at vase old) (at book old) (at lamp store) (at clock new) (fragile vase) (fragile lamp))
-  (:goal (and (forall (?x - thing) (imply (not (= ?x clock)) (at ?x new))) (at clock store)
-    (not (exists (?x - thing) (or (broken ?x) (inside ?x)))))))

@@ -1,6 +1,0 @@
-(define (problem errands) (:domain daylight)
-  (:objects baker smith - shop)
-  (:init (home) (= (money) 3) (= (price baker) 3) (= (price smith) 4.5)
-    (at 1 (day)) (at 13 (not (day))) (at 2 (open baker)) (at 5 (not (open baker))) (at 8 (open smith)) (at 12 (not (open smith)))
-    (at 6.5 (parcel)) (at 6.5 (= (price smith) 5)))
-  (:goal (and (bought baker) (bought smith) (home))))

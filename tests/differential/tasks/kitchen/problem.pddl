@@ -1,5 +1,0 @@
-(define (problem dinner) (:domain kitchen)
-  (:objects soup rice - dish pot - pan front back - burner anna ben - cook)
-  (:init (free anna) (free ben) (cold front) (cold back) (clean pot) (raw soup) (raw rice) (= (cook-time soup) 5) (= (cook-time rice) 4.5) (= (heat) 0) (= (eaten) 0))
-  (:goal (and (served soup) (served rice) (clean pot) (not (water-on)) (>= (eaten) 2) (<= (heat) 17)))
-  (:metric minimize (total-time)))

@@ -1,5 +1,0 @@
-(define (problem two-cities) (:domain logistics)
-  (:objects plane - airplane t1 t2 - truck north south - city n0 s0 - airport n1 n2 s1 - location p q r - package)
-  (:init (in-city n0 north) (in-city n1 north) (in-city n2 north) (in-city s0 south) (in-city s1 south)
-    (at plane s0) (at t1 n0) (at t2 s0) (at p n1) (at q n2) (at r s1))
-  (:goal (and (at p s1) (at q s0) (at r n2))))

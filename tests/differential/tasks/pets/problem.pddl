@@ -1,5 +1,0 @@
-(define (problem evening) (:domain pets)
-  (:objects tom - cat rex - dog polly - bird dish trough - bowl wicker - cage kitchen hall - room)
-  (:init (at tom hall) (at rex garden) (at polly kitchen) (at dish kitchen) (at trough garden) (at wicker kitchen)
-    (hungry tom) (hungry rex) (hungry polly))
-  (:goal (and (forall (?a - animal) (asleep ?a)) (at rex hall) (not (caged polly)) (not (exists (?b - bowl) (filled ?b))))))

@@ -1,5 +1,0 @@
-(define (problem grid) (:domain power)
-  (:objects s a b c d e - node)
-  (:init (source s) (wire s a) (wire a b) (wire b c) (wire c d) (wire d e) (wire a d) (closed s a) (closed a b) (closed b c) (closed c d) (closed d e)
-    (faulty c) (faulty e))
-  (:goal (and (inspected) (fed e) (not (closed a d)))))

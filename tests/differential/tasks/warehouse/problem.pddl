@@ -1,5 +1,0 @@
-(define (problem wh9safe) (:domain warehouse)
-  (:objects i0 i1 i2 i3 i4 i5 i6 i7 i8 - item s0 s1 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 s12 s13 s14 s15 s16 s17 s18 s19 - shelf d0 d1 d2 d3 d4 d5 d6 d7 d8 d9 d10 d11 d12 d13 d14 d15 d16 d17 d18 d19 - door)
-  (:init (loose i0) (loose i1) (loose i2) (loose i3) (loose i4) (loose i5) (loose i6) (loose i7) (loose i8) (shut d0) (shut d1) (shut d2) (shut d3) (shut d4) (shut d5) (shut d6) (shut d7) (shut d8) (shut d9) (shut d10) (shut d11) (shut d12) (shut d13) (shut d14) (shut d15) (shut d16) (shut d17) (shut d18) (shut d19))
-  (:goal (and (locked) (forall (?i - item) (exists (?s - shelf) (on ?i ?s)))
-    (forall (?i - item) (not (loose ?i))))))

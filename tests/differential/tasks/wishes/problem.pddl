@@ -1,8 +1,0 @@
-(define (problem party) (:domain wishes)
-  (:objects ann bob cy - guest s1 s2 s3 s4 - seat)
-  (:init (empty s1) (empty s2) (empty s3) (empty s4) (beside s1 s2) (beside s2 s3) (beside s3 s4) (friends ann bob) (friends bob cy) (= (cost) 0))
-  (:goal (and (toast) (forall (?g - guest) (exists (?s - seat) (seated ?g ?s))) (preference window (seated ann s1))
-    (forall (?g - guest) (preference welcomed (greeted ?g)))))
-  (:constraints (and (preference early (sometime-before (toast) (greeted ann)))
-    (always (not (and (seated ann s2) (seated cy s3)))) (forall (?g - guest) (preference settled (at-most-once (seated ?g s2))))))
-  (:metric minimize (+ (cost) (* 2 (is-violated window)) (is-violated welcomed) (is-violated early) (is-violated settled) (* 3 (is-violated polite)))))

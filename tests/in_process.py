@@ -1,0 +1,59 @@
+"""Runs the ``safecheck`` command in this process: what tests need of the command, without the start of a process.
+
+Tests of the process itself (signals, closed streams, memory, what is imported) start one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+from unittest.mock import patch
+
+from plansafe.app import main
+
+
+def safecheck(
+    *arguments: str, cwd: Path | str, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> CompletedProcess[str]:
+    """Run ``safecheck ARGUMENTS`` in a folder; return the exit code and what it wrote.
+
+    ``environment`` replaces the whole environment. The limit of memory does not apply, since it would hold for the
+    tests, too. An exception that leaves the command fails the test.
+    """
+    out, err = _stream(), _stream()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with (
+        contextlib.chdir(cwd),
+        patch.dict(os.environ, environment or {}, clear=environment is not None),
+        patch.object(sys, "argv", ["safecheck", *arguments]),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")),
+        patch.object(sys, "stdout", out),
+        patch.object(sys, "stderr", err),
+        patch.object(resource, "setrlimit"),
+    ):
+        try:
+            code = main._run()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+    return CompletedProcess(["safecheck", *arguments], code, _written(out), _written(err))
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return io.TextIOWrapper(io.BytesIO(buffer.getvalue()), encoding="utf-8").read()  # newlines as a pipe reads them
