@@ -16,7 +16,7 @@ from agents_server import serving
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving("--workers", "2", "--time-limit", "20", "--step-limit", "5") as url:
+    with serving("--workers", "2", "--time-limit", "20", "--set", "serve.step_limit=5") as url:
         yield url
 
 
