@@ -156,7 +156,7 @@ def test_who_may_ask(client: httpx.Client) -> None:
 def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
     """A condition that no limit of the engine ends: that request is refused, others and sessions go on."""
     with (
-        serving("--time-limit", "4", "--step-limit", "4", "--workers", "1") as url,
+        serving("--time-limit", "4", "--set", "serve.step_limit=4", "--workers", "1") as url,
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         session = opened(client)
