@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from plansafe.app.interfaces.pages.audit_page import audited
+from plansafe.app.interfaces.pages.audit_page import audit_plans
 from plansafe.app.interfaces.pages.plan_index import Book
-from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
 from plansafe.app.session.model import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,15 +30,15 @@ PLANS = [f"examples/dinner/{name}.plan" for name in ("hands-full", "same-knife",
 def drawn(count: int, seed: int = 0) -> Book:
     """A page of so many plans."""
     rng = random.Random(seed)
-    reports = [one.detail["report"] for one in audited([str(ROOT / plan) for plan in PLANS], Settings())]
+    reports = [one.detail["report"] for one in audit_plans([str(ROOT / plan) for plan in PLANS], Settings())]
     book, rows = Book(f"{count:,} plans", ("room", "task")), []
     for number in range(count):
         report: dict[str, Any] = rng.choice(reports)
         columns = {"room": rng.choice(("kitchen", "bathroom", "hall")), "task": f"task {rng.randrange(50)}"}
         name = f"plans/{number:06}.plan"
         book.add({"report": report, "timelines": [], "columns": columns}, name, round(rng.expovariate(20), 4))
-        rows.append({**slim(report), "id": name, "columns": columns})
-    book.plots, book.tables = counted(rows)
+        rows.append({**select_fields(report), "id": name, "columns": columns})
+    book.plots, book.tables = build_charts(rows)
     return book
 
 

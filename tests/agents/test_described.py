@@ -14,7 +14,7 @@ import pytest
 from agents_server import TASK, UNSAFE
 
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.http.allowed_hosts import Hosts, read_hosts
 from plansafe.app.interfaces.http.openapi import components, document
@@ -67,7 +67,7 @@ def test_every_answer_is_typed_and_every_refusal_described() -> None:
 @pytest.mark.parametrize(("name", "schema"), [("audit", "report"), ("repair", "repair")])
 def test_an_answer_is_what_the_document_says(name: str, schema: str) -> None:
     body = json.dumps({**TASK, "plan": UNSAFE}).encode()
-    answer = json.loads(perform(name, body, Desk(Limits())))
+    answer = json.loads(perform(name, body, OperationContext(Limits())))
     jsonschema.Draft202012Validator({**OPEN, "$ref": f"#/components/schemas/{schema}"}).validate(answer)
     bad = {**answer, "headline": "FINE"} if schema == "report" else {**answer, "repairs": 1}
     with pytest.raises(jsonschema.ValidationError):
@@ -85,8 +85,8 @@ def test_nothing_is_said_that_generators_pass_over() -> None:
 
 def test_the_name_of_a_file_is_no_problem() -> None:
     body = json.dumps({"problem": "examples/dinner/problem.pddl", "plan": UNSAFE}).encode()
-    with pytest.raises(BadRequest, match="no file is read here"):
-        perform("audit", body, Desk(Limits()))
+    with pytest.raises(BadRequest, match="the service reads no files"):
+        perform("audit", body, OperationContext(Limits()))
 
 
 def test_definitions_are_shared_only_where_they_say_the_same() -> None:
@@ -114,16 +114,16 @@ def test_definitions_are_shared_only_where_they_say_the_same() -> None:
 def test_this_machine_alone_is_known_where_nobody_says_more(header: str, known: bool) -> None:
     hosts = read_hosts([], True)
     assert isinstance(hosts, Hosts)
-    assert hosts.know(header) is known
+    assert hosts.allows(header) is known
     anywhere = read_hosts([], False)
     assert isinstance(anywhere, Hosts)
-    assert anywhere.know(header)
+    assert anywhere.allows(header)
 
 
 def test_names_of_hosts_are_read_and_others_refused() -> None:
     hosts = read_hosts(["Robots.example", "*.home.example", "[::1]"], True)
     assert isinstance(hosts, Hosts)
-    assert [hosts.know(name) for name in ("robots.example:1", "a.home.example", "home.example", "[::1]")] == [
+    assert [hosts.allows(name) for name in ("robots.example:1", "a.home.example", "home.example", "[::1]")] == [
         True,
         True,
         False,
@@ -139,7 +139,7 @@ def test_names_of_hosts_are_read_and_others_refused() -> None:
         5,
         [
             (("--host", "no.such.host.invalid", "--key-file", "KEY"), "cannot listen at 'no.such.host.invalid'"),
-            (("--allow-host", "robot*", "--port", "0"), "--allow-host takes the name of a host"),
+            (("--allow-host", "robot*", "--port", "0"), "--allow-host expects a host name"),
             (("--key-file", "nowhere", "--port", "0"), "the key cannot be read from the file nowhere"),
             (("--host", "0.0.0.0", "--port", "0"), "there is no key"),
             (("--model", "nope/x", "--port", "0"), "there is no provider 'nope'"),

@@ -206,10 +206,10 @@ def test_keys_are_read_and_compared(tmp_path: Path) -> None:
         assert isinstance(read_key(None, {"SAFECHECK_API_KEY": text}), Diagnostic)
     assert isinstance(read_key(str(tmp_path / "none"), {}), Diagnostic)
     lock = Lock(KEY)
-    assert lock.opens({"x-api-key": KEY})
-    assert not lock.opens({"x-api-key": KEY + "x"})
-    assert not lock.opens({"authorization": "Bearer \udcff"})
-    assert Lock(None).opens({})
+    assert lock.accepts({"x-api-key": KEY})
+    assert not lock.accepts({"x-api-key": KEY + "x"})
+    assert not lock.accepts({"authorization": "Bearer \udcff"})
+    assert Lock(None).accepts({})
 
 
 def test_others_are_let_in_with_a_key_only() -> None:

@@ -102,7 +102,7 @@ def test_a_session_of_an_agent() -> None:
     assert said["gone"]["is_error"]
     assert "safecheck://worlds/virtualhome" in said["resources"]
     assert said["text"].lstrip().startswith((";", "(define"))
-    assert "no rules of the name" in said["traversal"]
+    assert "ships no rules named" in said["traversal"]
 
 
 @pytest.mark.parametrize(

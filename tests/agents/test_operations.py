@@ -14,11 +14,11 @@ from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 
 from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.monitor_session import Refused, Watch
-from plansafe.app.interfaces.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.monitor_session import MonitorSession, SessionRefused
+from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.http.openapi import document
-from plansafe.app.interfaces.http.routes import WAYS
+from plansafe.app.interfaces.http.routes import ROUTES
 from plansafe.grammar.codes import SC
 from plansafe.specs import spec_names
 
@@ -36,10 +36,10 @@ TRAVERSALS = (
 
 @pytest.fixture(scope="module")
 def ask() -> Callable[..., Any]:
-    desk = Desk(Limits(seconds=20))
+    context = OperationContext(Limits(seconds=20))
 
     def asked(name: str, /, **given: Any) -> Any:
-        return json.loads(perform(name, json.dumps(given).encode(), desk))
+        return json.loads(perform(name, json.dumps(given).encode(), context))
 
     return asked
 
@@ -79,10 +79,10 @@ def test_without_rules_nothing_is_said_about_safety(ask: Callable[..., Any]) -> 
     bare = {"domain": DOMAIN, "problem": PROBLEM}
     assert ask("audit", **bare, plan=UNSAFE)["safe"] is None
     assert ask("audit", **bare, plan=UNSAFE, gate=True)["exit_code"] == 2
-    with pytest.raises(Refused) as none:
-        Watch(json.dumps(bare).encode(), Limits())
+    with pytest.raises(SessionRefused) as none:
+        MonitorSession(json.dumps(bare).encode(), Limits())
     assert none.value.diagnostics[0].code == SC.GATE_WITHOUT_RULES
-    assert Watch(json.dumps({**bare, "allow_no_rules": True}).encode(), Limits()).opened()["deciding"] == 0
+    assert MonitorSession(json.dumps({**bare, "allow_no_rules": True}).encode(), Limits()).opened()["deciding"] == 0
 
 
 def test_what_a_plan_says_chooses_nothing(ask: Callable[..., Any], tmp_path: Any) -> None:
@@ -159,13 +159,13 @@ def test_a_sentence_to_a_rule_by_the_drafts_of_an_agent(ask: Callable[..., Any])
     ],
 )
 def test_what_is_no_request_is_said(body: bytes) -> None:
-    assert refused(lambda: perform("audit", body, Desk(Limits()))) == SC.BAD_REQUEST
+    assert refused(lambda: perform("audit", body, OperationContext(Limits()))) == SC.BAD_REQUEST
 
 
 def test_no_answer_says_where_safecheck_lies(ask: Callable[..., Any], data: Any) -> None:
-    from plansafe.app.interfaces.agents.worker import _said
+    from plansafe.app.interfaces.agents.worker import _text_reply
 
-    body = _said(json.dumps(ask("show", what="world", name="virtualhome"))).body
+    body = _text_reply(json.dumps(ask("show", what="world", name="virtualhome"))).body
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     assert os.path.dirname(root).encode() not in body
 
@@ -173,7 +173,7 @@ def test_no_answer_says_where_safecheck_lies(ask: Callable[..., Any], data: Any)
 def test_the_description_has_each_way_and_stands_alone() -> None:
     told = document(locked=True)
     assert {(path, method) for path, ways in told["paths"].items() for method in ways} == {
-        *[(way.path, way.method.lower()) for way in WAYS],
+        *[(route.path, route.method.lower()) for route in ROUTES],
         ("/health", "get"),
     }
     assert told["security"] == [{"key": []}, {"header": []}]

@@ -16,7 +16,7 @@ from runs_house import command as run_command
 from test_stats import ROWS, finding, row, write
 from test_stats import call as command
 
-from plansafe.app.interfaces.pages.run_page import book_of
+from plansafe.app.interfaces.pages.run_page import build_book
 from plansafe.app.runs import BadRun, read_run
 from plansafe.app.runs.items import list_items
 from plansafe.app.runs.stats import Table
@@ -57,7 +57,7 @@ def test_a_damaged_run_is_never_counted_as_if_it_were_whole(tmp_path: Path, spoi
     with pytest.raises(BadRun, match="damaged"):
         Summary.of(read_run(path))
     with pytest.raises(BadRun, match="damaged"):
-        book_of(read_run(path))
+        build_book(read_run(path))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from plansafe.app.interfaces.editor import lint_process
 from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.lint_process import Linter
-from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, Asked, found
+from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, LintRequest, lint_file
 
 DOMAIN = """(define (domain kitchen)
   (:types stove - object)
@@ -24,8 +24,10 @@ IDLE = "(:termination no-hob :parameters (?s - stove) :forbid (and (on ?s) (not 
 USELESS = f"{RULES.rstrip()[:-1]}\n  {IDLE})\n"
 
 
-def asked(folder: Path, name: str, kind: str, **unsaved: str) -> Asked:
-    return Asked(str(folder / name), kind, str(folder), {}, {str(folder / key): text for key, text in unsaved.items()})
+def asked(folder: Path, name: str, kind: str, **unsaved: str) -> LintRequest:
+    return LintRequest(
+        str(folder / name), kind, str(folder), {}, {str(folder / key): text for key, text in unsaved.items()}
+    )
 
 
 def test_the_process_imports_nothing_from_the_folder_of_the_workspace(
@@ -39,10 +41,10 @@ def test_the_process_imports_nothing_from_the_folder_of_the_workspace(
     monkeypatch.chdir(folder)
     text = Text("file:///kitchen.safe", str(folder / "kitchen.safe"), USELESS)
     linter = Linter()
-    said = asyncio.run(linter.look(text, asked(folder, "kitchen.safe", "safety")))
+    said = asyncio.run(linter.lint(text, asked(folder, "kitchen.safe", "safety")))
     assert [d.code for d in said][:1] == ["SC750"]
-    assert said == linter.known(text)
-    assert linter.known(Text(text.uri, text.path, USELESS)) == ()  # of another version nothing is known
+    assert said == linter.last_findings(text)
+    assert linter.last_findings(Text(text.uri, text.path, USELESS)) == ()  # of another version nothing is known
     assert not (folder / "owned").exists()
 
 
@@ -51,10 +53,12 @@ def test_what_is_not_saved_is_what_counts(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(folder)
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "kitchen.safe").write_text(RULES)
-    assert found(asked(folder, "kitchen.safe", "safety")) == ()
-    question = Asked(str(folder / "kitchen.safe"), "safety", str(folder), {}, {str(folder / "kitchen.safe"): USELESS})
-    assert "SC750" in [d.code for d in found(question)]
-    assert found(asked(folder, "nowhere.safe", "safety")) == ()
+    assert lint_file(asked(folder, "kitchen.safe", "safety")) == ()
+    question = LintRequest(
+        str(folder / "kitchen.safe"), "safety", str(folder), {}, {str(folder / "kitchen.safe"): USELESS}
+    )
+    assert "SC750" in [d.code for d in lint_file(question)]
+    assert lint_file(asked(folder, "nowhere.safe", "safety")) == ()
 
 
 def test_constraints_of_a_domain_are_looked_at_in_the_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +67,7 @@ def test_constraints_of_a_domain_are_looked_at_in_the_domain(tmp_path: Path, mon
     never = "(:constraints (forall (?s - stove) (always (or (on ?s) (not (on ?s))))))"
     (folder / "domain.pddl").write_text(DOMAIN.rstrip()[:-1] + never + ")")
     (folder / "kitchen.safe").write_text(USELESS)
-    codes = {d.code: d.labels[0].source for d in found(asked(folder, "domain.pddl", "domain"))}
+    codes = {d.code: d.labels[0].source for d in lint_file(asked(folder, "domain.pddl", "domain"))}
     assert codes["SC750"] == str(folder / "domain.pddl")
     assert set(codes.values()) == {str(folder / "domain.pddl")}
 
@@ -75,11 +79,11 @@ def test_without_a_solver_nothing_is_started_again(monkeypatch: pytest.MonkeyPat
         started.append(question)
         return b"", NO_SOLVER
 
-    monkeypatch.setattr(lint_process, "_answered", none)
+    monkeypatch.setattr(lint_process, "_run_linter", none)
     linter, text = Linter(), Text("file:///a.safe", "/a.safe", RULES)
 
     async def twice() -> list[tuple[object, ...]]:
-        return [await linter.look(text, Asked("/a.safe", "safety", "/", {}, {})) for _ in range(2)]
+        return [await linter.lint(text, LintRequest("/a.safe", "safety", "/", {}, {})) for _ in range(2)]
 
     assert asyncio.run(twice()) == [(), ()]
     assert (linter.no_solver, len(started)) == (True, 1)

@@ -9,9 +9,9 @@ import pytest
 from lsprotocol import types
 
 from plansafe.app.interfaces.editor.document_text import Text, path_of, uri_of
-from plansafe.app.interfaces.editor.formatter import formatted
-from plansafe.app.interfaces.editor.name_mentions import Names, mentions
-from plansafe.app.interfaces.editor.source_tree import around, tree
+from plansafe.app.interfaces.editor.formatter import format_file
+from plansafe.app.interfaces.editor.name_mentions import NameKind, find_mentions
+from plansafe.app.interfaces.editor.source_tree import enclosing_forms, parse_tree
 from plansafe.app.project.file_kinds import Kind, heading
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.sexpr import read_all
@@ -68,12 +68,12 @@ def test_files_that_are_nowhere_yet_have_a_name_in_the_folder() -> None:
 def test_layout_is_the_same_the_second_time_and_says_the_same(path: Path) -> None:
     source = Source.from_path(path)
     kind = heading(source.text).kind
-    once = formatted(source, kind)
+    once = format_file(source, kind)
     if kind in (Kind.OTHER, Kind.EMPTY):
         assert once is None
         return
     assert once is not None
-    assert formatted(Source("", once), kind) == once
+    assert format_file(Source("", once), kind) == once
     assert read_all(Source("", once)) == read_all(source) or kind is Kind.STEPS
     assert [s.tokens for s in read_plan(Source("", once)).steps] == [s.tokens for s in read_plan(source).steps]
     assert not any(line != line.rstrip() for line in once.splitlines() if ";" not in line)
@@ -81,8 +81,8 @@ def test_layout_is_the_same_the_second_time_and_says_the_same(path: Path) -> Non
 
 def test_layout_leaves_alone_what_cannot_be_read() -> None:
     for text in ("(define (domain d)", "(define (domain d) ))", "hello", "", "(a (b) c)", "(a ; in a step\n b)"):
-        assert formatted(Source("", text), heading(text).kind) in (None, text)
-    assert formatted(Source("", "(define (domain d) " + "(" * 1000 + ")" * 1000 + ")"), Kind.DOMAIN) is None
+        assert format_file(Source("", text), heading(text).kind) in (None, text)
+    assert format_file(Source("", "(define (domain d) " + "(" * 1000 + ")" * 1000 + ")"), Kind.DOMAIN) is None
 
 
 def test_names_are_told_apart_by_their_places() -> None:
@@ -90,7 +90,7 @@ def test_names_are_told_apart_by_their_places() -> None:
   (:process r :parameters (?x - cup) :on (or (go ?x hall) (exists (?y - room) (look ?y)))
     :forbid (and (next (at ?x)) (next ?x sink) (>= (load ?x) 3) (since (full ?x) (once (action (go ?x _)))))
     :message "(on ?x) {?x}"))"""
-    found = [(m.names.value, m.name) for m in mentions(Source("", text), Kind.SAFETY)]
+    found = [(m.name_kind.value, m.name) for m in find_mentions(Source("", text), Kind.SAFETY)]
     of = {kind: [name for names, name in found if names == kind] for kind, _ in found}
     assert of["action"] == ["go", "look", "go"]
     assert of["predicate"] == ["at", "next", "full"]
@@ -109,19 +109,25 @@ def test_the_names_of_the_compiler_are_those_that_are_found(tmp_path: Path) -> N
 
     source = Source.from_path(ROOT / "domains/plansafe/domains/household/domain.pddl")
     task = Checker(source, no_problem(source)).engine.task
-    found = [m for m in mentions(source, Kind.DOMAIN) if m.declares]
+    found = [m for m in find_mentions(source, Kind.DOMAIN) if m.declares]
 
-    def named(names: Names) -> set[str]:
-        return {m.name for m in found if m.names is names}
+    def named(names: NameKind) -> set[str]:
+        return {m.name for m in found if m.name_kind is names}
 
-    assert named(Names.ACTION) == set(task.actions)
-    assert named(Names.PREDICATE) >= {p.name for p in task.predicates if p.name in named(Names.PREDICATE)}
-    assert {p.name for p in task.predicates} - named(Names.PREDICATE) <= {m.name for m in mentions(source, Kind.DOMAIN)}
-    assert named(Names.FUNCTION) == {f.name for f in task.functions}
-    assert named(Names.TYPE) | {"object"} == set(task.type_names)
+    assert named(NameKind.ACTION) == set(task.actions)
+    assert named(NameKind.PREDICATE) >= {p.name for p in task.predicates if p.name in named(NameKind.PREDICATE)}
+    assert {p.name for p in task.predicates} - named(NameKind.PREDICATE) <= {
+        m.name for m in find_mentions(source, Kind.DOMAIN)
+    }
+    assert named(NameKind.FUNCTION) == {f.name for f in task.functions}
+    assert named(NameKind.TYPE) | {"object"} == set(task.type_names)
 
 
 def test_lists_around_a_place_are_found_in_open_texts() -> None:
     text = "(define (domain d) (:action a :parameters (?x - "
-    assert [form.head for form in around(tree(Source("", text)), len(text))] == ["define", ":action", "?x"]
-    assert len(around(tree(Source("", "(" * 100_000)), 100_000)) <= 200
+    assert [form.head for form in enclosing_forms(parse_tree(Source("", text)), len(text))] == [
+        "define",
+        ":action",
+        "?x",
+    ]
+    assert len(enclosing_forms(parse_tree(Source("", "(" * 100_000)), 100_000)) <= 200

@@ -279,7 +279,7 @@ async def test_legal_steps_come_first_and_those_that_break_a_rule_behind(editor)
     labels = [item.label for item in sorted(found, key=lambda item: item.sort_text)]
     assert labels[:2] == ["switch-off hob kitchen)", "go kitchen hall)"]
     details = {item.label: item.detail for item in found}
-    assert details["switch-off hob kitchen)"] == "can be taken here"
+    assert details["switch-off hob kitchen)"] == "executable here"
     assert details["go kitchen hall)"] == "breaks stove-off-before-leaving"
     assert "switch-on" in labels[2:]
 
@@ -399,7 +399,7 @@ async def test_a_shipped_name_is_not_changed(editor) -> None:
         " (:init (present robot a) (passage a b) (handfree robot)) (:goal (present robot b)))"
     )
     await editor.open(name, "(go robot a b)\n")
-    with pytest.raises(JsonRpcException, match="outside of the folder"):
+    with pytest.raises(JsonRpcException, match="outside the workspace folder"):
         await renamed(editor, name, "(go robot", "walk")
     await editor.close(name)
 
@@ -453,7 +453,7 @@ async def test_uses_of_an_object_are_found_in_all_scripts_about_its_scene(editor
 async def test_names_of_a_script_are_those_of_the_scene_and_get_no_other(editor) -> None:
     with pytest.raises(JsonRpcException, match=r"object of home\.json"):
         await renamed(editor, SCRIPT, "<fridge>", "icebox")
-    with pytest.raises(JsonRpcException, match="action of the world"):
+    with pytest.raises(JsonRpcException, match="action of the home world"):
         await renamed(editor, SCRIPT, "[GRAB]", "take")
     params = types.PrepareRenameParams(editor.document(SCRIPT), editor.place(SCRIPT, "<fridge>", 0, 2))
     with pytest.raises(JsonRpcException, match=r"`fridge_11` is an object of home\.json"):

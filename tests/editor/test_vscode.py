@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.editor.settings import configured
+from plansafe.app.interfaces.editor.settings import effective_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "vscode"
@@ -50,9 +50,9 @@ def test_what_it_names_is_there() -> None:
 def test_its_settings_are_those_that_the_server_reads(tmp_path: Path) -> None:
     properties = PACKAGE["contributes"]["configuration"]["properties"]
     said = {key.removeprefix("safecheck."): value["default"] for key, value in properties.items()}
-    assert configured(str(tmp_path), said).problems == ()
+    assert effective_settings(str(tmp_path), said).problems == ()
     wrong = {key: 3 for key in said if key not in ("path", "arguments")}
-    assert len(configured(str(tmp_path), wrong).problems) == len(wrong)
+    assert len(effective_settings(str(tmp_path), wrong).problems) == len(wrong)
 
 
 @pytest.mark.skipif(shutil.which("npx") is None, reason="npm is not installed")

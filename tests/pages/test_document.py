@@ -96,9 +96,9 @@ def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: 
         signal.raise_signal(signal.SIGALRM)  # as the alarm does when the time limit has passed
         return {}
 
-    monkeypatch.setattr(report_view, "_why", endless)
+    monkeypatch.setattr(report_view, "_explanation", endless)
     plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
-    found = list(audit_page.audited(plans, Settings()))
+    found = list(audit_page.audit_plans(plans, Settings()))
     assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
     assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
     assert all("time limit has passed" in one.detail["steps_note"] for one in found)

@@ -14,8 +14,8 @@ import pytest
 from page_browser import Opened
 
 from plansafe.app.interfaces.pages.plan_index import Book
-from plansafe.app.interfaces.pages.run_figures import counted, slim
-from plansafe.app.interfaces.pages.run_page import book_of
+from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
+from plansafe.app.interfaces.pages.run_page import build_book
 from plansafe.app.runs import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -192,7 +192,7 @@ def test_a_plan_of_a_run_has_its_steps_with_findings_at_them(page: Opened) -> No
     assert page.count("#steps .legend") == 0
     assert "switch-on <b>hob</b>\\u202e" in page.text("#steps")
     page.page.evaluate("location.hash = 'plan=3'")
-    page.page.get_by_text("keeps no steps of this plan").first.wait_for()
+    page.page.get_by_text("has no step data for the plan").first.wait_for()
 
 
 def test_brackets_go_on_in_the_order_of_the_table(page: Opened) -> None:
@@ -227,11 +227,11 @@ def test_names_stay_text_in_a_table(page: Opened) -> None:
 
 
 def test_a_run_has_bars_for_verdicts_rules_hazards_and_places() -> None:
-    bars, tables = counted([slim(row(number)) for number in range(100)])
+    bars, tables = build_charts([select_fields(row(number)) for number in range(100)])
     assert [one["title"] for one in bars] == [
         "plans by verdict",
-        "rules that plans break",
-        "hazards that plans bring about",
+        "rules that plans violate",
+        "hazards that plans cause",
         "where in the plan it goes wrong",
     ]
     assert bars[0]["bars"][0][2] == "75 (75.0 %)"
@@ -253,7 +253,7 @@ def test_a_run_that_is_under_way_says_so(tmp_path: Path) -> None:
     manifest.write_text(manifest.read_text().replace("true", "false"), encoding="utf-8")
     (tmp_path / "run" / "shards").mkdir()
     (tmp_path / "run" / "results.jsonl").rename(tmp_path / "run" / "shards" / "000000.part")
-    assert "The run is not complete: 3 of 3 plans" in book_of(read_run(tmp_path / "run")).notes[0]
+    assert "The run is not complete: 3 of 3 plans" in build_book(read_run(tmp_path / "run")).notes[0]
 
 
 def test_no_run_is_a_mistake(tmp_path: Path) -> None:

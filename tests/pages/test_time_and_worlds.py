@@ -64,7 +64,7 @@ def test_the_world_and_what_to_ask(oven: Opened) -> None:
 
 
 def test_the_plan_is_told_in_that_world(oven: Opened) -> None:
-    assert "the world in which it goes wrong" in oven.text("#steps")
+    assert "the world with the finding" in oven.text("#steps")
     assert "(temperature oven) = 211" in oven.text(".item.chosen")
     assert oven.text(".inspector h3") == "step 3"
 
@@ -78,7 +78,7 @@ def test_an_order_of_steps_is_told(written: Write, opened: Open) -> None:
 
 def test_where_nothing_can_go_wrong_no_world_is_told(written: Write, opened: Open) -> None:
     page = opened(written("examples/two-robots/towel-first.plan"))
-    assert "no world was found in which anything goes wrong" in page.text("#steps")
+    assert "no possible world with a finding is known" in page.text("#steps")
 
 
 def test_steps_behind_one_that_cannot_be_taken(written: Write, opened: Open) -> None:

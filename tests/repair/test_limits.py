@@ -97,7 +97,7 @@ def test_proved_least_never_stands_beside_a_limit(work: int, tmp_path: Path, mon
     assert ("proved least" in rendered) == result.optimal
     monkeypatch.setattr(operations, "BOUNDED_WORK", work)
     body = json.dumps({"domain": DOMAIN, "problem": SMALL, "plan": ""}).encode()
-    served = operations.perform("repair", body, operations.Desk(Limits(600, 2048, None)))
+    served = operations.perform("repair", body, operations.OperationContext(Limits(600, 2048, None)))
     for text in (RepairJsonRenderer(settings, "1").plan(done), served):
         answer = json.loads(text)
         assert (answer["optimal"], answer["bound"]) == (result.optimal, result.bound)

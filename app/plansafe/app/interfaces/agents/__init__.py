@@ -1,1 +1,1 @@
-"""Doors for agents and robots: operations over texts, and MCP and HTTP on top of them (docs/service.md)."""
+"""The interface for agents and robots: operations on texts, used by MCP and HTTP (docs/service.md)."""

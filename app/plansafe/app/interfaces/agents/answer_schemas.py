@@ -19,13 +19,13 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-_MAYBE = {"type": ["string", "null"]}
+_OPTIONAL_STRING = {"type": ["string", "null"]}
 _BREAKS = _list(
     _object(
         rule=_STRING,
         binding={"type": "object", "additionalProperties": _STRING},
         message=_STRING,
-        hazard=_MAYBE,
+        hazard=_OPTIONAL_STRING,
         severity=_STRING,
     )
 )
@@ -36,11 +36,11 @@ _DIAGNOSTIC = _object(
     message=_STRING,
     labels=_list(_object(span=_object(source=_STRING, start=_PLACE, end=_PLACE), text=_STRING, primary=_FLAG)),
     notes=_STRINGS,
-    help=_MAYBE,
+    help=_OPTIONAL_STRING,
 )
-_AHEAD = _object(answer={"type": ["boolean", "null"]}, continuation=_STRINGS, detail=_STRING)
+_SAFE_CONTINUATION = _object(answer={"type": ["boolean", "null"]}, continuation=_STRINGS, detail=_STRING)
 _STEP = _object(step=_STRING, safe=_FLAG, breaks=_BREAKS)
-_STEP["properties"]["ahead"] = _AHEAD
+_STEP["properties"]["ahead"] = _SAFE_CONTINUATION
 ANSWERS: dict[str, dict[str, Any]] = {
     "error": _object(error=_DIAGNOSTIC, diagnostics=_list(_DIAGNOSTIC)),
     "page": _object(name=_STRING, title=_STRING, text=_STRING),
@@ -57,7 +57,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
             _object(
                 name=_STRING,
                 title=_STRING,
-                categories=_list(_object(name=_STRING, title=_STRING, rules=_STRINGS, reason=_MAYBE)),
+                categories=_list(_object(name=_STRING, title=_STRING, rules=_STRINGS, reason=_OPTIONAL_STRING)),
             )
         ),
     ),
@@ -103,5 +103,5 @@ def answer_schema(name: str) -> dict[str, Any]:
     if name not in _SHIPPED:
         return ANSWERS[name]
     text = (files("plansafe.app") / "schema" / f"{_SHIPPED[name]}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    schema: dict[str, Any] = json.loads(text)
+    return schema

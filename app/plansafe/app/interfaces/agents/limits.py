@@ -1,4 +1,4 @@
-"""What one request may cost."""
+"""Resource limits of one request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """What one request may cost: seconds in all, MiB of memory; ``model`` writes rules where no drafts are given."""
+    """Resource limits of one request: seconds, MiB of memory, and the ``model`` that drafts rules."""
 
     seconds: float = 30.0
     memory: int = 2048

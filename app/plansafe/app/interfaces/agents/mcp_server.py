@@ -1,4 +1,4 @@
-"""The MCP server: a tool for each operation, resources for what is shipped, over standard input and output."""
+"""The MCP server over standard input and output: one tool per operation, and the shipped files as resources."""
 
 from __future__ import annotations
 
@@ -43,36 +43,37 @@ _TOOLS = {
 }
 _SCHEME = "safecheck://"
 _INSTRUCTIONS = (
-    "safecheck judges plans by formal rules. Ask `audit` before a plan is carried out; only the headline SAFE says "
-    "that every rule was kept: UNKNOWN is not safe. To act step by step, open a session, ask `next` or `allowed` "
-    "before each action, `take` it, and `observe` what you see. Texts are given inline; no files are read."
+    "safecheck checks plans against formal safety rules. Call `audit` before you execute a plan. Only the headline "
+    "SAFE means that the plan violates no rule; UNKNOWN is not safe. To act step by step, open a session, call `next` "
+    "or `allowed` before each action, `take` the action, and `observe` the resulting state. Pass all texts inline: the "
+    "server reads no files."
 )
 _STEP = 5.0
 
 
 class Agent:
-    """What the tools of one agent stand on."""
+    """The worker pool and the sessions of one agent."""
 
     def __init__(self, limits: Limits, workers: int, sessions: int, idle: float) -> None:
         self._starter = Starter()
         self._pool = Pool(self._starter, limits, workers, 64)
         self._sessions = Sessions(self._starter, limits, sessions, idle, _STEP)
 
-    async def call(self, name: str, given: dict[str, Any]) -> Reply:
-        """Do what a tool does."""
+    async def call(self, name: str, arguments: dict[str, Any]) -> Reply:
+        """Run a tool and return its reply."""
         if name == operation_fields.OPEN.name:
-            return await self._sessions.open(_body(given))
+            return await self._sessions.open(_body(arguments))
         if name in _SESSION_TOOLS:
-            rest = {key: value for key, value in given.items() if key != "session"}
-            session = given.get("session")
+            session_fields = {key: value for key, value in arguments.items() if key != "session"}
+            session = arguments.get("session")
             session = session if isinstance(session, str) else ""
             if name == operation_fields.CLOSE.name:
                 return await self._sessions.close(session)
-            return await self._sessions.ask(session, name, _body(rest))
-        return await self._pool.ask(name, _body(given))
+            return await self._sessions.ask(session, name, _body(session_fields))
+        return await self._pool.ask(name, _body(arguments))
 
     async def close(self) -> None:
-        """End every process."""
+        """End all worker and session processes."""
         await self._sessions.close_all()
         await self._pool.close()
         self._starter.close()
@@ -81,21 +82,21 @@ class Agent:
 _SESSION_TOOLS = (*[operation.name for operation in operation_fields.WITHIN], operation_fields.CLOSE.name)
 
 
-def _body(given: dict[str, Any]) -> bytes:
-    return json.dumps(given).encode("ascii")
+def _body(arguments: dict[str, Any]) -> bytes:
+    return json.dumps(arguments).encode("ascii")
 
 
 def server(agent: Agent) -> Server[Any]:
-    """The MCP server of an agent."""
+    """Create the MCP server of an agent."""
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(operation) for operation in _TOOLS.values()])
 
-    async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        if asked.name not in _TOOLS:
-            text = json.dumps({"error": f"there is no tool {asked.name[:60]!a}"})
+    async def call_tool(_: Any, request: types.CallToolRequestParams) -> types.CallToolResult:
+        if request.name not in _TOOLS:
+            text = json.dumps({"error": f"unknown tool {request.name[:60]!a}"})
             return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
-        reply = await agent.call(asked.name, dict(asked.arguments or {}))
+        reply = await agent.call(request.name, dict(request.arguments or {}))
         text = reply.body.decode("ascii").rstrip("\n")
         content: list[Any] = [types.TextContent(text=text)]
         if not reply.ok:
@@ -106,16 +107,16 @@ def server(agent: Agent) -> Server[Any]:
     async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=_resources())
 
-    async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        what, _slash, name = str(asked.uri).removeprefix(_SCHEME).partition("/")
-        kind = _KINDS.get(what, "rules") if name else ""
+    async def read_resource(_: Any, request: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        category, _slash, name = str(request.uri).removeprefix(_SCHEME).partition("/")
+        kind = _KINDS.get(category, "rules") if name else ""
         reply = await agent.call(operation_fields.SHOW.name, {"what": kind, "name": name})
-        found = json.loads(reply.body)
+        answer = json.loads(reply.body)
         if not reply.ok:
-            from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - for a mistake alone
+            from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - only needed for an error
 
-            raise MCPError(types.INVALID_PARAMS, str(found["error"]["message"]))
-        text = types.TextResourceContents(uri=asked.uri, mime_type="text/plain", text=found["text"])
+            raise MCPError(types.INVALID_PARAMS, str(answer["error"]["message"]))
+        text = types.TextResourceContents(uri=request.uri, mime_type="text/plain", text=answer["text"])
         return types.ReadResourceResult(contents=[text])
 
     return Server(
@@ -132,7 +133,7 @@ def server(agent: Agent) -> Server[Any]:
 def _is_unanswered(result: dict[str, Any]) -> bool:
     """Whether a result holds only diagnostics: the input was unreadable, or safecheck failed.
 
-    A plan with an ill-formed step has exit code 2 too, but no error diagnostic: INVALID is a verdict.
+    A plan with an ill-formed step also has exit code 2, but no error diagnostic, because INVALID is a verdict.
     """
     if any([sentence["status"] == "none" for sentence in result.get("sentences", ())]):
         return True
@@ -145,7 +146,7 @@ _KINDS = {"rules": "rules", "domains": "domain", "worlds": "world"}
 
 
 def _tool(operation: Operation) -> types.Tool:
-    reads = operation.name not in (
+    is_read_only = operation.name not in (
         operation_fields.OPEN.name,
         operation_fields.TAKE.name,
         operation_fields.OBSERVE.name,
@@ -156,30 +157,32 @@ def _tool(operation: Operation) -> types.Tool:
         description=operation.about,
         input_schema=schema(operation.fields),
         output_schema=answer_schema(operation.answer),
-        annotations=types.ToolAnnotations(read_only_hint=reads, open_world_hint=False),
+        annotations=types.ToolAnnotations(read_only_hint=is_read_only, open_world_hint=False),
     )
 
 
 def _resources() -> list[types.Resource]:
-    every = [("rules", name, "a shipped safety specification") for name in spec_names()]
-    every += [("domains", name, "a shipped domain") for name in domain_names()]
-    every += [("worlds", name, "what a world reads") for name in world_names()]
+    resources = [("rules", name, "a shipped safety specification") for name in spec_names()]
+    resources += [("domains", name, "a shipped domain") for name in domain_names()]
+    resources += [("worlds", name, "the input files and plan formats of a home world") for name in world_names()]
     return [
-        types.Resource(uri=f"{_SCHEME}{what}/{name}", name=f"{what}/{name}", description=about, mime_type="text/plain")
-        for what, name, about in every
+        types.Resource(
+            uri=f"{_SCHEME}{category}/{name}", name=f"{category}/{name}", description=about, mime_type="text/plain"
+        )
+        for category, name, about in resources
     ]
 
 
 def run(limits: Limits, workers: int, sessions: int, idle: float) -> int:
-    """Serve one agent over standard input and output until it is gone; an exit code."""
-    asyncio.run(_served(Agent(limits, workers, sessions, idle)))
+    """Serve one agent over standard input and output until it disconnects. Return the exit code."""
+    asyncio.run(_serve(Agent(limits, workers, sessions, idle)))
     return 0
 
 
-async def _served(agent: Agent) -> None:
-    served = server(agent)
+async def _serve(agent: Agent) -> None:
+    mcp_server = server(agent)
     try:
         async with stdio_server() as (reading, writing):
-            await served.run(reading, writing, served.create_initialization_options())
+            await mcp_server.run(reading, writing, mcp_server.create_initialization_options())
     finally:
         await agent.close()

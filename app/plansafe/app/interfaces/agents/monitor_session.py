@@ -1,4 +1,4 @@
-"""A session: the monitor of one robot or agent, and what it is asked. Each lives in a process of its own."""
+"""A session: the monitor of one robot or agent and its requests. Each session has its own process."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
-from plansafe.app.interfaces.agents.bug_log import quiet
+from plansafe.app.interfaces.agents.bug_log import without_traceback
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import OPEN, WITHIN
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values, read_fields, read_object
-from plansafe.app.interfaces.agents.request_task import Given, read_task
+from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.session.audit import Session, no_rules
 from plansafe.app.session.model import Prepared, Settings
@@ -23,12 +23,12 @@ from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.recoverable import recoverable
 
-_ASKED_AHEAD = 20
-"""Steps that are looked at for a safe way to the goal, in one request."""
+_MAX_LOOKAHEAD_STEPS = 20
+"""Maximum number of steps per request for which a safe continuation to the goal is searched."""
 
 
-class Refused(Exception):
-    """A task that no session can watch; with what is wrong, and the texts that it is about."""
+class SessionRefused(Exception):
+    """A session cannot monitor the task; ``diagnostics`` give the reason and refer to ``sources``."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], prepared_sources: Mapping[str, Source]) -> None:
         super().__init__(diagnostics[0].message)
@@ -36,11 +36,11 @@ class Refused(Exception):
         self.sources = prepared_sources
 
 
-class Watch:
-    """The monitor of one execution, and how many actions were taken and observations made: its position."""
+class MonitorSession:
+    """The monitor of one execution. ``position`` counts the actions taken and the observations made."""
 
     def __init__(self, body: bytes, limits: Limits) -> None:
-        """Begin. Raises :class:`BadRequest`, :class:`Refused`."""
+        """Start a session. Raises :class:`BadRequest`, :class:`SessionRefused`."""
         values = read_fields(OPEN.fields, read_object(body))
         prepared = _prepared(values, limits)
         checker = prepared.checker
@@ -54,15 +54,15 @@ class Watch:
         rules = zip(checker.rules, checker.compiled.bindings, strict=True)
         deciding = [r for r, bindings in rules if bindings and question.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
-            told = no_rules()._replace(
+            diagnostic = no_rules()._replace(
                 message="no applicable rule can decide: the session would monitor nothing",
                 help="give specifications as `rules`, or pass `allow_no_rules` if there are none",
             )
-            raise Refused((told,), prepared.sources)
+            raise SessionRefused((diagnostic,), prepared.sources)
         self.watched = len(deciding)
 
     def opened(self) -> dict[str, Any]:
-        """What is said of a session that has begun."""
+        """Return the description of a new session."""
         engine = self._monitor.engine
         return {
             "position": self.position,
@@ -74,57 +74,57 @@ class Watch:
         }
 
     def perform(self, name: str, body: bytes) -> str:
-        """Do what a request asks. Raises :class:`BadRequest`; then nothing has changed."""
+        """Handle a request. Raises :class:`BadRequest` without a change of state."""
         values = read_fields(_FIELDS[name], read_object(body))
         expected = values.get("position")
         if expected is not None and expected != self.position:
-            message = f"the session stands at position {self.position}, not at {expected}"
-            advice = "ask for its state: another request was first, or an answer was lost"
+            message = f"the session is at position {self.position}, not at {expected}"
+            advice = "call `state`: another request came first, or a reply was lost"
             raise BadRequest(message, advice, SC.WRONG_POSITION)
-        return json_line(_WORK[name](self, values))
+        return json_line(_HANDLERS[name](self, values))
 
     def allowed(self, values: Values) -> dict[str, Any]:
-        """May an action be taken now?"""
-        return self._advice(self._monitor.allowed(values["action"]), taken=False)
+        """Check whether an action is allowed in the current state."""
+        return self._advice(self._monitor.allowed(values["action"]), is_taken=False)
 
     def take(self, values: Values) -> dict[str, Any]:
-        """An action is taken, if it is allowed, or ``despite`` what it breaks."""
+        """Take an action if it is allowed, or, with ``despite``, although it violates a rule."""
         advice = self._monitor.allowed(values["action"])
-        taken = advice.executable and (advice.allowed or values["despite"])
-        if taken:
+        is_taken = advice.executable and (advice.allowed or values["despite"])
+        if is_taken:
             self._monitor.take(values["action"])
             self.position += 1
-        return self._advice(advice, taken)
+        return self._advice(advice, is_taken)
 
-    def _advice(self, advice: Advice, taken: bool) -> dict[str, Any]:
+    def _advice(self, advice: Advice, is_taken: bool) -> dict[str, Any]:
         return {
             "position": self.position,
             "allowed": advice.allowed,
             "executable": advice.executable,
-            "taken": taken,
+            "taken": is_taken,
             "reasons": list(advice.reasons),
-            "breaks": _broken(advice.breaks),
+            "breaks": _violation_objects(advice.breaks),
             "deciding": self.watched,
         }
 
     def observe(self, values: Values) -> dict[str, Any]:
-        """The state is corrected by what was seen."""
+        """Correct the state with an observation."""
         try:
-            found = self._monitor.observe(list(values["facts"]), complete=values["complete"])
+            difference = self._monitor.observe(list(values["facts"]), complete=values["complete"])
         except ObservationError as error:
-            wrong = error.diagnostic
-            raise BadRequest(wrong.message, wrong.help, wrong.code) from error
+            diagnostic = error.diagnostic
+            raise BadRequest(diagnostic.message, diagnostic.help, diagnostic.code) from error
         self.position += 1
         return {
             "position": self.position,
-            "unexpected": list(found.unexpected),
-            "missing": list(found.missing),
-            "numbers": [{"fluent": name, "predicted": was, "seen": now} for name, was, now in found.numbers],
-            "breaks": _broken(found.breaks),
+            "unexpected": list(difference.unexpected),
+            "missing": list(difference.missing),
+            "numbers": [{"fluent": name, "predicted": was, "seen": now} for name, was, now in difference.numbers],
+            "breaks": _violation_objects(difference.breaks),
         }
 
     def next(self, values: Values) -> dict[str, Any]:
-        """The legal steps, and what each would break; safe ones first, in the order of the domain."""
+        """Return the legal steps and the rules that each would violate; safe steps first, in domain order."""
         monitor = self._monitor
         options = monitor.now().options()
         safe = [option for option in options if not option.broken]
@@ -135,10 +135,14 @@ class Watch:
             text = step_text(option.step, monitor.task.objects)
             step: dict[str, Any] = {"step": text, "safe": not option.broken, "breaks": []}
             if option.broken:
-                step["breaks"] = _broken(monitor.allowed(text).breaks)
+                step["breaks"] = _violation_objects(monitor.allowed(text).breaks)
             elif values["ahead"]:
-                left = deadline - monotonic()
-                step["ahead"] = self._ahead(text, left) if number < _ASKED_AHEAD and left > 0 else _NOT_ASKED
+                remaining = deadline - monotonic()
+                step["ahead"] = (
+                    self._find_continuation(text, remaining)
+                    if number < _MAX_LOOKAHEAD_STEPS and remaining > 0
+                    else _NO_LOOKAHEAD
+                )
             steps.append(step)
         return {
             "position": self.position,
@@ -148,12 +152,12 @@ class Watch:
             "steps": steps,
         }
 
-    def _ahead(self, action: str, seconds: float) -> dict[str, Any]:
-        found = recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
-        return {"answer": found.answer, "continuation": list(found.continuation), "detail": found.detail}
+    def _find_continuation(self, action: str, seconds: float) -> dict[str, Any]:
+        result = recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
+        return {"answer": result.answer, "continuation": list(result.continuation), "detail": result.detail}
 
     def state(self, values: Values) -> dict[str, Any]:
-        """Where the session stands."""
+        """Return the position, the verdicts and the facts of the session."""
         return {
             "position": self.position,
             "verdicts": self._monitor.verdicts(),
@@ -162,51 +166,51 @@ class Watch:
         }
 
 
-_NOT_ASKED: dict[str, Any] = {
+_NO_LOOKAHEAD: dict[str, Any] = {
     "answer": None,
     "continuation": [],
-    "detail": "not asked: a limit was reached",
+    "detail": "not searched: a limit was reached",
 }
 _FIELDS = {operation.name: tuple([f for f in operation.fields if f.name != "session"]) for operation in WITHIN}
-_WORK: Mapping[str, Callable[[Watch, Values], dict[str, Any]]] = {
-    "allowed": Watch.allowed,
-    "take": Watch.take,
-    "observe": Watch.observe,
-    "next": Watch.next,
-    "state": Watch.state,
+_HANDLERS: Mapping[str, Callable[[MonitorSession, Values], dict[str, Any]]] = {
+    "allowed": MonitorSession.allowed,
+    "take": MonitorSession.take,
+    "observe": MonitorSession.observe,
+    "next": MonitorSession.next,
+    "state": MonitorSession.state,
 }
 
 
-def _broken(found: tuple[Broken, ...]) -> list[dict[str, Any]]:
-    return [{**b._asdict(), "binding": dict(b.binding)} for b in found]
+def _violation_objects(violations: tuple[Broken, ...]) -> list[dict[str, Any]]:
+    return [{**b._asdict(), "binding": dict(b.binding)} for b in violations]
 
 
 def _prepared(values: Values, limits: Limits) -> Prepared:
-    """The compiled task, without a plan. Raises :class:`BadRequest`, :class:`Refused`."""
-    settings = Settings(hashes=True, time_limit=limits.seconds, wanted="")  # its own goal, and no plan is read
+    """Compile the task without a plan. Raises :class:`BadRequest`, :class:`SessionRefused`."""
+    settings = Settings(hashes=True, time_limit=limits.seconds, wanted="")  # the goal of the task
     task = read_task(values, settings)
-    found = Session(task.settings, Given(task)).prepare(Source("plan", ""))
-    if isinstance(found, Prepared):
-        return found
-    quiet(found)
-    errors = tuple([d for d in found.report.diagnostics if d.severity is Severity.ERROR])
-    raise Refused(errors or found.report.diagnostics, found.sources)
+    result = Session(task.settings, RequestFinder(task)).prepare(Source("plan", ""))
+    if isinstance(result, Prepared):
+        return result
+    without_traceback(result)
+    errors = tuple([d for d in result.report.diagnostics if d.severity is Severity.ERROR])
+    raise SessionRefused(errors or result.report.diagnostics, result.sources)
 
 
 def _monitor(prepared: Prepared) -> Monitor:
-    """Raises :class:`Refused` where a monitor would leave out a rule, or follow a world that it does not know."""
+    """Create the monitor. Raises :class:`SessionRefused` if it cannot monitor every rule."""
     checker = prepared.checker
     engine = checker.engine
-    why = None
+    reason = None
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
-        why = "a rule has more instances than the limit allows: it could not be watched"
+        reason = "a rule has more instances than the limit allows, so it cannot be monitored"
     elif engine.refused is not None:
-        why = engine.refused.message
+        reason = engine.refused.message
     elif any([literal.time > 0 for literal in engine.task.timed_literals]):
-        why = "facts change at given times, and a session has no clock"
-    if why is None:
+        reason = "the problem has timed initial literals, and a session has no clock"
+    if reason is None:
         try:
             return Monitor(checker.compiled)
         except LeavesOpen as error:
-            why = str(error)
-    raise Refused((Diagnostic(SC.NOT_WATCHED, why, help="judge whole plans with `audit`"),), prepared.sources)
+            reason = str(error)
+    raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)

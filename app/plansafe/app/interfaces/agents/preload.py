@@ -1,4 +1,4 @@
-"""What workers have in common, loaded once before they are forked: the engine, and what most requests need."""
+"""Load the modules that all workers need, once before they are forked."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import plansafe.domains.virtualhome
 import plansafe.llm.loose.reader
 import plansafe.verifier.api
 import plansafe.verifier.planning.recoverable
-import plansafe.verifier.repair.api  # noqa: F401 - all of them for the processes that are forked
+import plansafe.verifier.repair.api  # noqa: F401 - used by the forked processes
 from plansafe.grammar.expected import KINDS, refusal
 
 for kind in KINDS:
-    refusal(kind, "(")  # what a syntax error asks takes most of a second to be made
+    refusal(kind, "(")  # building the tables for syntax errors takes almost a second
 gc.collect()
-gc.freeze()  # pages that no collection touches stay shared
+gc.freeze()  # memory pages that garbage collection does not touch stay shared

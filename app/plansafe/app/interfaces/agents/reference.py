@@ -1,4 +1,4 @@
-"""What can be looked up: pages of codes, what is shipped, which hazards the rules cover. Texts in, JSON out."""
+"""Reference operations: explanations of codes, the shipped files, the hazards that the rules cover."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from plansafe.specs import default_specs, spec_names
 
 
 def explain(values: Values) -> str:
-    """The page of a code."""
+    """Return the explanation of a diagnostic code."""
     text = pages.page(values["code"])
     if text is None:
         advice = near(values["code"].upper(), pages.codes())
-        raise BadRequest(f"there is no code {values['code']!a}", advice, SC.NOT_THERE)
-    title, _, rest = text.partition("\n")
-    return _page(title.removeprefix("# ").partition(":")[0], title.partition(": ")[2], rest.strip() + "\n")
+        raise BadRequest(f"unknown code {values['code']!a}", advice, SC.NOT_THERE)
+    title, _, body = text.partition("\n")
+    return _page(title.removeprefix("# ").partition(":")[0], title.partition(": ")[2], body.strip() + "\n")
 
 
 def catalogue() -> str:
-    """What is shipped, by name."""
+    """Return the names of the shipped rules, domains and home worlds."""
     from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - imports every world
 
     return json_line(
@@ -36,18 +36,20 @@ def catalogue() -> str:
 
 
 def show(values: Values) -> str:
-    """A shipped specification or domain as text; what a world reads."""
+    """Return the text of a shipped specification or domain, or the input formats of a home world."""
     from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - imports every world
 
-    what, name = values["what"], values["name"].lower()
-    names = {"rules": spec_names, "domain": domain_names, "world": world_names}[what]()
+    category, name = values["what"], values["name"].lower()
+    names = {"rules": spec_names, "domain": domain_names, "world": world_names}[category]()
     if name not in names:
-        raise BadRequest(f"no {what} of the name {name[:60]!a} is shipped", near(name[:60], names), SC.NOT_THERE)
-    if what == "world":
-        found = world(name)
-        files = [f"{file.role}: {file.meaning}{'' if file.required else ' (optional)'}" for file in found.files]
-        return _page(name, found.title, "\n".join([*files, *[f"plan: {form}" for form in found.plans]]) + "\n")
-    role = "domain" if what == "domain" else "specification"
+        raise BadRequest(f"safecheck ships no {category} named {name[:60]!a}", near(name[:60], names), SC.NOT_THERE)
+    if category == "world":
+        home_world = world(name)
+        files = [f"{file.role}: {file.meaning}{'' if file.required else ' (optional)'}" for file in home_world.files]
+        return _page(
+            name, home_world.title, "\n".join([*files, *[f"plan: {form}" for form in home_world.plans]]) + "\n"
+        )
+    role = "domain" if category == "domain" else "specification"
     return _page(name, f"the shipped {role} {name}", shipped(role, name).source.text)
 
 
@@ -56,23 +58,23 @@ def _page(name: str, title: str, text: str) -> str:
 
 
 def hazards(values: Values) -> str:
-    """Which rules stand for which category of published taxonomies, in a domain."""
-    from plansafe.app.session.catalogue import library  # noqa: PLC0415 - for this operation alone
+    """Return the rules of a domain for each category of published hazard taxonomies."""
+    from plansafe.app.session.catalogue import library  # noqa: PLC0415 - only needed here
     from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415
 
     domain = values["domain"].lower()
     checker = library(domain)
     if isinstance(checker, Diagnostic):
         raise BadRequest(checker.message, checker.help)
-    wanted = values["taxonomy"]
-    known = load().taxonomies
-    chosen = [t for t in known if wanted is None or t.name == wanted.lower()]
-    if not chosen:
-        names = [t.name for t in known]
-        raise BadRequest(f"no taxonomy is named {wanted[:60]!a}", near(wanted[:60].lower(), names) or ", ".join(names))
+    name = values["taxonomy"]
+    available = load().taxonomies
+    selected = [t for t in available if name is None or t.name == name.lower()]
+    if not selected:
+        names = [t.name for t in available]
+        raise BadRequest(f"unknown taxonomy {name[:60]!a}", near(name[:60].lower(), names) or ", ".join(names))
     applicable = [rule for rule in checker.rules if rule.applicable]
     taxonomies = []
-    for taxonomy in chosen:
+    for taxonomy in selected:
         categories = [
             {"name": c.category.name, "title": c.category.title, "rules": list(c.rules), "reason": c.reason}
             for c in coverage(taxonomy, applicable, domain)

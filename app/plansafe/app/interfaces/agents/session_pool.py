@@ -1,4 +1,4 @@
-"""The sessions of robots: a process for each, a bounded number, ended when nobody asks; none can touch another."""
+"""The open sessions: one isolated process each, with a maximum number and an idle time limit."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from collections import OrderedDict
 from time import monotonic
 
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.worker import OPEN, watch
+from plansafe.app.interfaces.agents.worker import OPEN, serve_session
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import GRACE, Starter, Worker
 from plansafe.app.render.json import json_line
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-_IN_LINE = 32
-"""Requests that may wait for one session."""
-_REMEMBERED = 1000
-"""Sessions that ended, of which it is known why."""
-_OPENING = 4
-"""Sessions that are opened at the same time."""
+_MAX_QUEUED = 32
+"""Maximum number of waiting requests of one session."""
+_MAX_ENDED = 1000
+"""Maximum number of ended sessions whose reason is stored."""
+_MAX_STARTING = 4
+"""Maximum number of sessions that start at the same time."""
 
 
 class _Session:
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self.turn = asyncio.Lock()
-        self.in_line = 0
+        self.lock = asyncio.Lock()
+        self.queued = 0
         self.last = monotonic()
 
 
 class Sessions:
-    """All open sessions, by names that cannot be guessed."""
+    """All open sessions, by unguessable names."""
 
-    def __init__(self, starter: Starter, limits: Limits, most: int, idle: float, step: float) -> None:
+    def __init__(self, starter: Starter, limits: Limits, max_sessions: int, idle: float, step: float) -> None:
         self._starter = starter
         self._limits = limits
-        self._most = most
+        self._max_sessions = max_sessions
         self._idle = idle
         self._step = step
         self._open: dict[str, _Session] = {}
         self._ended: OrderedDict[str, str] = OrderedDict()
-        self._begun = 0
-        self._opening = asyncio.Semaphore(_OPENING)
+        self._starting = 0
+        self._opening = asyncio.Semaphore(_MAX_STARTING)
 
     def __len__(self) -> int:
         return len(self._open)
 
     async def open(self, body: bytes) -> Reply:
-        """Begin a session; its name is in the answer."""
-        if len(self._open) + self._begun >= self._most:
+        """Open a session; the reply has its name."""
+        if len(self._open) + self._starting >= self._max_sessions:
             await self.sweep()
-        if len(self._open) + self._begun >= self._most:
-            message = f"{self._most} sessions are open already"
-            return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="close one, or wait until one has expired")])
-        self._begun += 1
+        if len(self._open) + self._starting >= self._max_sessions:
+            message = f"the maximum of {self._max_sessions} sessions is open"
+            return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="close a session, or wait until one expires")])
+        self._starting += 1
         try:
             async with self._opening:
-                worker = await self._starter.start(watch, self._limits)
+                worker = await self._starter.start(serve_session, self._limits)
                 reply = await worker.ask(OPEN, body, self._limits.seconds + GRACE)
                 if not reply.ok:
                     return reply
@@ -66,21 +66,21 @@ class Sessions:
                 self._open[name] = _Session(worker)
                 return reply._replace(body=b'{"session":"' + name.encode("ascii") + b'",' + reply.body[1:])
         except OSError as error:
-            return refusal([Diagnostic(SC.SERVICE_LIMIT, f"no process can be started: {error.strerror}")])
+            return refusal([Diagnostic(SC.SERVICE_LIMIT, f"the service cannot start a process: {error.strerror}")])
         finally:
-            self._begun -= 1
+            self._starting -= 1
 
     async def ask(self, name: str, operation: str, body: bytes) -> Reply:
-        """Ask a session; requests of one session are answered in the order in which they come."""
+        """Send a request to a session; requests of one session are handled in order."""
         session = self._open.get(name)
         if session is None:
             return self._missing(name)
-        if session.in_line >= _IN_LINE:
-            message = f"{_IN_LINE} requests of this session wait already"
-            return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="wait for the answers")])
-        session.in_line += 1
+        if session.queued >= _MAX_QUEUED:
+            message = f"{_MAX_QUEUED} requests of this session are already waiting"
+            return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="wait for the replies")])
+        session.queued += 1
         try:
-            async with session.turn:
+            async with session.lock:
                 if session.worker.ended:
                     return self._missing(name)
                 session.last = monotonic()
@@ -89,43 +89,43 @@ class Sessions:
                     reply = await session.worker.ask(operation, body, seconds + GRACE)
                 finally:
                     if session.worker.ended:
-                        self._forget(name, "it failed, or came to a limit of time or memory")
+                        self._remove(name, "it failed or reached its time or memory limit")
                 session.last = monotonic()
                 return reply
         finally:
-            session.in_line -= 1
+            session.queued -= 1
 
     async def close(self, name: str) -> Reply:
-        """End a session."""
+        """Close a session."""
         session = self._open.get(name)
         if session is None:
             return self._missing(name)
-        self._forget(name, "it was closed")
+        self._remove(name, "it was closed")
         await session.worker.end()
         return Reply(200, json_line({"closed": True}).encode("ascii"))
 
     async def sweep(self) -> None:
-        """End the sessions that nobody has asked for long."""
+        """Close the sessions without a request within the idle time limit."""
         now = monotonic()
         for name, session in list(self._open.items()):
-            if session.in_line == 0 and now - session.last > self._idle:
-                self._forget(name, f"nobody asked for {self._idle:g} s")
+            if session.queued == 0 and now - session.last > self._idle:
+                self._remove(name, f"it received no request for {self._idle:g} s")
                 await session.worker.end()
 
     async def close_all(self) -> None:
-        """End all sessions: the server ends."""
+        """Close all sessions when the server ends."""
         for name in list(self._open):
             await self.close(name)
 
-    def _forget(self, name: str, why: str) -> None:
+    def _remove(self, name: str, reason: str) -> None:
         if self._open.pop(name, None) is not None:
-            self._ended[name] = why
-            while len(self._ended) > _REMEMBERED:
+            self._ended[name] = reason
+            while len(self._ended) > _MAX_ENDED:
                 self._ended.popitem(last=False)
 
     def _missing(self, name: str) -> Reply:
-        why = self._ended.get(name)
-        if why is None:
-            return refusal([Diagnostic(SC.NO_SESSION, "there is no session of this name", help="open one")])
-        advice = "open another one: what this one knew is lost, so begin with what the sensors see"
-        return refusal([Diagnostic(SC.NO_SESSION, f"the session has ended: {why}", help=advice)], status=410)
+        reason = self._ended.get(name)
+        if reason is None:
+            return refusal([Diagnostic(SC.NO_SESSION, "no session has this name", help="open a session")])
+        advice = "open a new session with the current state of the world; the state of the ended session is lost"
+        return refusal([Diagnostic(SC.NO_SESSION, f"the session has ended: {reason}", help=advice)], status=410)

@@ -1,7 +1,7 @@
-"""Worker processes: one judges, another holds the session of one robot. Neither outlives the server, or its limits.
+"""Worker processes: one kind runs operations, the other runs one session. Both end with the server or at their limits.
 
-A limit of time by signals needs a main thread, and what an untrusted task may cost is only bounded by ending a process:
-so whoever judges has a process of its own.
+Time limits by signals need a main thread, and only ending a process bounds the cost of an untrusted task. Therefore
+each worker is a separate process.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import traceback
 from collections.abc import Callable
 
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.monitor_session import Refused, Watch
-from plansafe.app.interfaces.agents.operations import Desk, perform
+from plansafe.app.interfaces.agents.monitor_session import MonitorSession, SessionRefused
+from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
-from plansafe.app.interfaces.agents.worker_messages import MOST_SAID, Reply, receive, refusal, send
+from plansafe.app.interfaces.agents.worker_messages import MAX_ANSWER_BYTES, Reply, receive, refusal, send
 from plansafe.app.system.process import limit_memory
 from plansafe.app.system.time_limit import Alarm, OutOfTime
 from plansafe.domains import domain_path
@@ -29,47 +29,47 @@ OPEN = "open"
 _MIB = 1024 * 1024
 
 
-def judge(sock: socket.socket, limits: Limits) -> None:
-    """Answer requests until the server is gone, or memory runs low."""
-    _settle(limits)
-    desk = Desk(limits)
+def serve_operations(sock: socket.socket, limits: Limits) -> None:
+    """Run operations until the server disconnects or the process uses much memory."""
+    _initialise_process(limits)
+    context = OperationContext(limits)
     with sock:
-        while (asked := receive(sock)) is not None:
-            name, body = asked
-            reply = _answered(lambda name=name, body=body: perform(name, body, desk), limits)  # type: ignore[misc] # of a loop
-            if _swollen(limits):
+        while (request := receive(sock)) is not None:
+            name, body = request
+            reply = _run_request(lambda name=name, body=body: perform(name, body, context), limits)  # type: ignore[misc] # default arguments in a loop
+            if _memory_is_high(limits):
                 reply = reply._replace(last=True)
             send(sock, reply)
             if reply.last:
                 return
 
 
-def watch(sock: socket.socket, limits: Limits) -> None:
-    """Hold one session: the first request opens it, and a failure ends it."""
-    _settle(limits)
-    watched: Watch | None = None
+def serve_session(sock: socket.socket, limits: Limits) -> None:
+    """Run one session: the first request opens it, and a failure ends it."""
+    _initialise_process(limits)
+    session: MonitorSession | None = None
 
     def work(name: str, body: bytes) -> str:
-        nonlocal watched
-        if watched is not None:
-            return watched.perform(name, body)
-        from plansafe.app.render.json import json_line  # noqa: PLC0415 - with the rest of the work
+        nonlocal session
+        if session is not None:
+            return session.perform(name, body)
+        from plansafe.app.render.json import json_line  # noqa: PLC0415 - not needed before the first request
 
-        watched = Watch(body, limits)
-        return json_line(watched.opened())
+        session = MonitorSession(body, limits)
+        return json_line(session.opened())
 
     with sock:
-        while (asked := receive(sock)) is not None:
-            reply = _answered(lambda asked=asked: work(*asked), limits)  # type: ignore[misc] # of a loop
-            if watched is None or reply.status >= 500:
-                reply = reply._replace(last=True)  # a state that was left half-way is no state
+        while (request := receive(sock)) is not None:
+            reply = _run_request(lambda request=request: work(*request), limits)  # type: ignore[misc] # default arguments in a loop
+            if session is None or reply.status >= 500:
+                reply = reply._replace(last=True)  # the state may be incomplete
             send(sock, reply)
             if reply.last:
                 return
 
 
-def _settle(limits: Limits) -> None:
-    """Begin in a process of one's own: nothing is read from the server's input, nor written to its output."""
+def _initialise_process(limits: Limits) -> None:
+    """Detach from the standard input and output of the server, and set the memory limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its workers
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -78,8 +78,8 @@ def _settle(limits: Limits) -> None:
     limit_memory(limits.memory)
 
 
-def _answered(work: Callable[[], str], limits: Limits) -> Reply:
-    """What comes of a request; whatever goes wrong is an answer."""
+def _run_request(work: Callable[[], str], limits: Limits) -> Reply:
+    """Run a request and return its reply; every exception becomes a reply."""
     try:
         with Alarm(limits.seconds) as alarm:
             alarm.arm()
@@ -87,32 +87,34 @@ def _answered(work: Callable[[], str], limits: Limits) -> Reply:
                 text = work()
             finally:
                 alarm.disarm()
-        return _said(text)
+        return _text_reply(text)
     except BadRequest as bad:
         return refusal([bad.diagnostic])
-    except Refused as refused:
-        return _hidden(refusal(refused.diagnostics, refused.sources))
+    except SessionRefused as refused:
+        return _hide_paths(refusal(refused.diagnostics, refused.sources))
     except OutOfTime:
         message = f"the time limit of {limits.seconds:g} s has passed"
-        return refusal([Diagnostic(SC.OUT_OF_TIME, message, help="ask for less")], status=504, last=True)
+        return refusal([Diagnostic(SC.OUT_OF_TIME, message, help="send a smaller request")], status=504, last=True)
     except MemoryError:
-        return refusal([Diagnostic(SC.OUT_OF_MEMORY, "out of memory", help="ask for less")], status=507, last=True)
+        return refusal(
+            [Diagnostic(SC.OUT_OF_MEMORY, "out of memory", help="send a smaller request")], status=507, last=True
+        )
     except Exception:
-        from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - for bugs alone
+        from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - only needed for internal errors
 
         print(escaped(traceback.format_exc()), file=sys.stderr, flush=True)
         return refusal([Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck")], last=True)
 
 
-def _said(text: str) -> Reply:
+def _text_reply(text: str) -> Reply:
     body = text.encode("ascii")
-    if len(body) > MOST_SAID:
-        return refusal([Diagnostic(SC.SERVICE_LIMIT, "the answer is too long to be sent")], status=507)
-    return _hidden(Reply(200, body))
+    if len(body) > MAX_ANSWER_BYTES:
+        return refusal([Diagnostic(SC.SERVICE_LIMIT, "the answer is too long to send")], status=507)
+    return _hide_paths(Reply(200, body))
 
 
-def _hidden(reply: Reply) -> Reply:
-    """An answer that does not say in which folder of this machine safecheck lies."""
+def _hide_paths(reply: Reply) -> Reply:
+    """Remove the installation folder of safecheck from a reply."""
     body = reply.body
     for folder in _FOLDERS:
         if folder in body:
@@ -124,8 +126,8 @@ _ROOTS = (os.path.dirname(os.path.dirname(domain_path("household"))), os.path.di
 _FOLDERS = tuple([os.path.join(root, "").encode("ascii", "replace") for root in _ROOTS])
 
 
-def _swollen(limits: Limits) -> bool:
-    """Whether this process has grown to half of what it may: memory that was used once is seldom given back."""
+def _memory_is_high(limits: Limits) -> bool:
+    """Whether the process has used half of its memory limit; Python rarely returns memory to the system."""
     if not limits.memory:
         return False
     try:

@@ -1,4 +1,4 @@
-"""What goes between the server and its worker processes: frames of bytes over a socket; and replies."""
+"""Messages between the server and its worker processes: requests and replies as byte frames over a socket."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
-_ASKED = struct.Struct("!HI")
-_SAID = struct.Struct("!H?I")
-MOST_SAID = 64 * 1024 * 1024
-"""Bytes of an answer; a longer one is refused."""
+_REQUEST_HEADER = struct.Struct("!HI")
+_REPLY_HEADER = struct.Struct("!H?I")
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""Maximum size of an answer; longer answers are refused."""
 _STATUS = {
     SC.BAD_REQUEST: 400,
     SC.BAD_KEY: 401,
@@ -26,12 +26,12 @@ _STATUS = {
     SC.SERVICE_LIMIT: 503,
     SC.INTERNAL_ERROR: 500,
 }
-"""The status of HTTP for a diagnostic that is the whole answer; any other is a task that cannot be worked with."""
+"""HTTP status by code of the first diagnostic; all other codes mean an unusable task."""
 _UNUSABLE = 422
 
 
 class Reply(NamedTuple):
-    """An answer: a status as in HTTP, one line of JSON, and whether the process that gave it ends."""
+    """An HTTP status, one line of JSON, and whether the worker process ends after this reply."""
 
     status: int
     body: bytes
@@ -39,7 +39,7 @@ class Reply(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether it is what was asked for."""
+        """Whether the request succeeded."""
         return self.status == 200
 
 
@@ -49,48 +49,48 @@ def refusal(
     status: int | None = None,
     last: bool = False,
 ) -> Reply:
-    """Why there is no answer: the first diagnostic as ``error``, and all of them."""
-    said = [diagnostic_object(diagnostic, sources or {}) for diagnostic in diagnostics]
-    code = _STATUS.get(str(said[0]["code"]), _UNUSABLE) if status is None else status
-    return Reply(code, json_line({"error": said[0], "diagnostics": said}).encode("ascii"), last)
+    """Build an error reply with the first diagnostic as ``error`` and all as ``diagnostics``."""
+    objects = [diagnostic_object(diagnostic, sources or {}) for diagnostic in diagnostics]
+    code = _STATUS.get(str(objects[0]["code"]), _UNUSABLE) if status is None else status
+    return Reply(code, json_line({"error": objects[0], "diagnostics": objects}).encode("ascii"), last)
 
 
 def send(sock: socket.socket, reply: Reply) -> None:
-    """Send an answer, from a worker."""
-    sock.sendall(_SAID.pack(reply.status, reply.last, len(reply.body)))
+    """Send a reply from a worker."""
+    sock.sendall(_REPLY_HEADER.pack(reply.status, reply.last, len(reply.body)))
     sock.sendall(reply.body)
 
 
 def receive(sock: socket.socket) -> tuple[str, bytes] | None:
-    """Wait for a request, in a worker: its name and its body; ``None`` where the server is gone."""
-    head = _exactly(sock, _ASKED.size)
+    """Receive the name and body of a request in a worker, or ``None`` if the server has disconnected."""
+    head = _receive_exactly(sock, _REQUEST_HEADER.size)
     if head is None:
         return None
-    name_size, size = _ASKED.unpack(head)
-    name = _exactly(sock, name_size)
-    body = _exactly(sock, size)
+    name_size, size = _REQUEST_HEADER.unpack(head)
+    name = _receive_exactly(sock, name_size)
+    body = _receive_exactly(sock, size)
     return None if name is None or body is None else (name.decode("ascii"), body)
 
 
-def _exactly(sock: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(sock: socket.socket, size: int) -> bytes | None:
     out = bytearray(size)
-    view, at = memoryview(out), 0
-    while at < size:
-        got = sock.recv_into(view[at:])
-        if not got:
+    view, offset = memoryview(out), 0
+    while offset < size:
+        count = sock.recv_into(view[offset:])
+        if not count:
             return None
-        at += got
+        offset += count
     return bytes(out)
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str, body: bytes) -> Reply:
-    """Send a request to a worker, and wait for its answer.
+    """Send a request to a worker and wait for its reply.
 
-    Raises ``EOFError`` or ``OSError`` where the worker ended instead.
+    Raises ``EOFError`` or ``OSError`` if the worker process ended.
     """
     word = name.encode("ascii")
-    writer.write(_ASKED.pack(len(word), len(body)) + word)
+    writer.write(_REQUEST_HEADER.pack(len(word), len(body)) + word)
     writer.write(body)
     await writer.drain()
-    status, last, size = _SAID.unpack(await reader.readexactly(_SAID.size))
+    status, last, size = _REPLY_HEADER.unpack(await reader.readexactly(_REPLY_HEADER.size))
     return Reply(status, await reader.readexactly(size), last)

@@ -1,4 +1,4 @@
-"""Worker processes as the server sees them: started, asked, ended at a limit, replaced; and the pool that judges."""
+"""Start, use and end worker processes in the server, and the pool of workers for operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.agents import worker_messages
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.worker import judge
+from plansafe.app.interfaces.agents.worker import serve_operations
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 Target = Callable[[socket.socket, Limits], None]
 GRACE = 2.0
-"""Seconds that a worker has beyond the limit to say so itself, before it is ended."""
+"""Seconds after the time limit in which a worker can report it, before the server kills the process."""
 _PRELOAD = "plansafe.app.interfaces.agents.preload"
 
 
 class Starter:
-    """Starts processes one after the other, forked from one that has loaded the engine and runs no threads."""
+    """Start processes one after the other, forked from a process that has loaded the engine and has no threads."""
 
     def __init__(self) -> None:
         try:
             context: multiprocessing.context.BaseContext = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([_PRELOAD])
-        except ValueError:  # not on every system
+        except ValueError:  # not available on every system
             context = multiprocessing.get_context("spawn")
         self._context = context
         self._threads = ThreadPoolExecutor(1, "starting")
 
     async def start(self, target: Target, limits: Limits) -> Worker:
-        """A worker that waits for requests. Raises ``OSError`` where no process can be started."""
+        """Start a worker that waits for requests. Raises ``OSError`` if the process cannot be started."""
         ours, theirs = socket.socketpair()
-        process = self._context.Process(target=target, args=(theirs, limits), daemon=True)  # type: ignore[attr-defined] # of every context
+        process = self._context.Process(target=target, args=(theirs, limits), daemon=True)  # type: ignore[attr-defined] # every context has it
         try:
             await asyncio.get_running_loop().run_in_executor(self._threads, process.start)
             reader, writer = await asyncio.open_connection(sock=ours)
@@ -53,12 +53,12 @@ class Starter:
         return Worker(process, reader, writer)
 
     def close(self) -> None:
-        """Start nothing more."""
+        """Start no more processes."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Worker:
-    """One process."""
+    """One worker process."""
 
     def __init__(self, process: BaseProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._process = process
@@ -67,17 +67,21 @@ class Worker:
         self.ended = False
 
     async def ask(self, name: str, body: bytes, seconds: float) -> Reply:
-        """Ask, and wait for the answer; at the limit, or where the asking is given up, the process is ended."""
+        """Send a request and wait for the reply; a timeout or a cancellation ends the process."""
         try:
             async with asyncio.timeout(seconds):
                 reply = await worker_messages.ask(self._reader, self._writer, name, body)
         except TimeoutError:
             await self.end()
             message = f"the time limit of {seconds - GRACE:g} s has passed"
-            return refusal([Diagnostic(SC.OUT_OF_TIME, message, help="ask for less")], status=504)
+            return refusal([Diagnostic(SC.OUT_OF_TIME, message, help="send a smaller request")], status=504)
         except (EOFError, OSError):
             await self.end()
-            died = Diagnostic(SC.SERVICE_LIMIT, "the process that worked on it ended", help="it may need less memory")
+            died = Diagnostic(
+                SC.SERVICE_LIMIT,
+                "the worker process of this request ended",
+                help="use a request that needs less memory",
+            )
             return refusal([died], status=500)
         except BaseException:
             await asyncio.shield(self.end())
@@ -87,7 +91,7 @@ class Worker:
         return reply
 
     async def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         if self.ended:
             return
         self.ended = True
@@ -98,34 +102,34 @@ class Worker:
 
 
 class Pool:
-    """A bounded number of workers that judge, and of requests that wait for one."""
+    """A bounded number of workers for operations, with a bounded queue of requests."""
 
-    def __init__(self, starter: Starter, limits: Limits, workers: int, waiting: int) -> None:
+    def __init__(self, starter: Starter, limits: Limits, workers: int, max_waiting: int) -> None:
         self._starter = starter
         self._limits = limits
         self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
         for _ in range(workers):
             self._idle.put_nowait(None)
-        self._most = waiting
+        self._max_waiting = max_waiting
         self._waiting = 0
         self._closed = False
 
     async def warm(self) -> None:
-        """Start the workers before they are needed."""
+        """Start the workers before the first request."""
         waiting = []
         while not self._idle.empty():
             waiting.append(self._idle.get_nowait())
         for worker in waiting:
             try:
-                ready = worker or await self._starter.start(judge, self._limits)
-            except OSError:  # whoever asks is told
+                ready = worker or await self._starter.start(serve_operations, self._limits)
+            except OSError:  # the next request reports the error
                 ready = None
             self._idle.put_nowait(ready)
 
     async def ask(self, name: str, body: bytes) -> Reply:
-        """Have a request worked on. Every request has one answer."""
-        if self._waiting >= self._most:
-            message = f"{self._most} requests wait already"
+        """Run a request on an idle worker. Every request gets one reply."""
+        if self._waiting >= self._max_waiting:
+            message = f"{self._max_waiting} requests are already waiting"
             return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="ask again later")])
         self._waiting += 1
         try:
@@ -135,17 +139,17 @@ class Pool:
         try:
             if worker is None or worker.ended:
                 worker = None
-                worker = await self._starter.start(judge, self._limits)
+                worker = await self._starter.start(serve_operations, self._limits)
             return await worker.ask(name, body, self._limits.seconds + GRACE)
         except OSError as error:
-            return refusal([Diagnostic(SC.SERVICE_LIMIT, f"no process can be started: {error.strerror}")])
+            return refusal([Diagnostic(SC.SERVICE_LIMIT, f"the service cannot start a process: {error.strerror}")])
         finally:
             if self._closed and worker is not None:
                 await worker.end()
             self._idle.put_nowait(None if worker is None or worker.ended else worker)
 
     async def close(self) -> None:
-        """End the workers that wait; those at work are ended when they are done."""
+        """End the idle workers; busy workers end after their request."""
         self._closed = True
         while not self._idle.empty():
             worker = self._idle.get_nowait()

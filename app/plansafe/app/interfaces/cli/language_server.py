@@ -15,18 +15,18 @@ class LspOptions(MemoryLimit):
     """The options of ``serve lsp``."""
 
     stdio: bool = switch(
-        "--stdio", default=True, hidden=True, help="Speak over standard input and output; there is no other way."
+        "--stdio", default=True, hidden=True, help="Use standard input and output, which is the only transport."
     )
 
 
 @command(LspOptions)
 def server(options: LspOptions) -> int:
-    """Answer an editor: diagnostics while the user types, what each step changes, the nearest safe plan as a fix.
+    """Run the language server: diagnostics while typing, the effects of each step, repairs as quick fixes.
 
     It speaks the Language Server Protocol over standard input and output. Editors start it (docs/service.md#editors).
     It finds the domain, the problem and the rules of a file as the other commands do.
 
-    Exit codes: 0 the editor ended it, 2 a package is missing.
+    Exit codes: 0 the editor ended the server, 2 a package is missing.
     """
     limit_memory(options.memory_limit)
     return guarded(_serve)
@@ -37,7 +37,7 @@ def _serve() -> int:
         import lsprotocol.types  # noqa: F401, PLC0415 - an optional package
         import pygls.lsp.server  # noqa: F401, PLC0415
     except ModuleNotFoundError as error:
-        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - where it is missing alone
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415 - only needed for this error
 
         advice = how_to_install("lsp")
         return complain(Diagnostic(SC.BAD_OPTION, f"the language server needs the package {error.name}", help=advice))
@@ -46,6 +46,6 @@ def _serve() -> int:
 
     for_a_program("an editor", "docs/service.md#editors")
     output = sys.stdout.buffer
-    sys.stdout = sys.stderr  # what anything prints must not get between the messages
+    sys.stdout = sys.stderr  # printed text must not mix with protocol messages
     make_server(version()).start_io(sys.stdin.buffer, output)
     return 0

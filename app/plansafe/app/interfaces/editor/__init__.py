@@ -1,4 +1,4 @@
-"""The editor's door: ``safecheck serve lsp`` speaks the Language Server Protocol over the one service.
+"""The editor interface: ``safecheck serve lsp`` implements the Language Server Protocol.
 
-Nothing here judges. Diagnostics are the service's reports, states are those of an execution, places are the readers'.
+This package does not decide verdicts. It shows the reports of an audit session and the states of an execution.
 """

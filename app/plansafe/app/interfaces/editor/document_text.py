@@ -1,4 +1,4 @@
-"""Texts that an editor has open: changes as it sends them, and places as it counts them (UTF-16 code units)."""
+"""Open texts in an editor: apply changes, and convert positions, which count UTF-16 code units."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
 _WIDE = "\uffff"
-"""Characters behind this one are two units."""
+"""Characters above this one take two code units."""
 
 
 class Text:
-    """One version of an open file. Lines end with LF, CR LF or CR alone, as the protocol has it."""
+    """One version of an open file. Lines end with LF, CR LF or CR alone, as the protocol defines."""
 
     def __init__(self, uri: str, path: str, text: str, version: int | None = None, language: str = "") -> None:
         self.uri = uri
@@ -32,7 +32,7 @@ class Text:
         return self.source.text
 
     def offset(self, position: types.Position) -> int:
-        """The character that a position is before; a position behind a line or the text is its end."""
+        """Return the offset of a position; a position after the end of a line or text is clipped to that end."""
         starts = self.source.line_starts
         if position.line >= len(starts):
             return len(self.text)
@@ -48,7 +48,7 @@ class Text:
         return start + len(line)
 
     def position(self, offset: int) -> types.Position:
-        """Where a character stands."""
+        """Return the position of an offset."""
         from lsprotocol import types  # noqa: PLC0415 - an optional package
 
         line, column = self.source.position(min(offset, len(self.text)))
@@ -59,33 +59,33 @@ class Text:
         return types.Position(line - 1, units)
 
     def range(self, span: Span) -> types.Range:
-        """A span as the protocol has it."""
+        """Convert a span to a protocol range."""
         from lsprotocol import types  # noqa: PLC0415 - an optional package
 
         return types.Range(self.position(span.start), self.position(span.end))
 
     def span(self, place: types.Range) -> Span:
-        """A place of the protocol as a span; reversed ends are put right."""
+        """Convert a protocol range to a span; reversed ends are swapped."""
         start, end = self.offset(place.start), self.offset(place.end)
         return Span(min(start, end), max(start, end))
 
     def changed(self, changes: list[types.TextDocumentContentChangeEvent], version: int | None) -> Text:
-        """The next version: changes are applied one after the other, each to what the last one left."""
+        """Return the next version: each change applies to the result of the previous change."""
         from lsprotocol import types  # noqa: PLC0415 - an optional package
 
-        now = self
+        current = self
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
-                span = now.span(change.range)
-                text = now.text[: span.start] + change.text + now.text[span.end :]
+                span = current.span(change.range)
+                text = current.text[: span.start] + change.text + current.text[span.end :]
             else:
                 text = change.text
-            now = Text(self.uri, self.path, text, version, self.language)
-        return now
+            current = Text(self.uri, self.path, text, version, self.language)
+        return current
 
 
 def path_of(uri: str) -> str:
-    """The file that a URI names; of one that is in no file yet, a name in the current folder."""
+    """Return the path of a URI; an unsaved document gets a name in the current folder."""
     from pygls.uris import to_fs_path  # noqa: PLC0415 - an optional package
 
     path = to_fs_path(uri) if uri.startswith("file:") else None
@@ -97,7 +97,7 @@ def path_of(uri: str) -> str:
 
 
 def uri_of(path: str) -> str:
-    """The URI of a file."""
+    """Return the URI of a file."""
     from pygls.uris import from_fs_path  # noqa: PLC0415 - an optional package
 
     return from_fs_path(os.path.abspath(path)) or ""

@@ -1,7 +1,7 @@
-"""Layout: one way to write a file. Words, their order and comments stay; the result is read again and must be the same.
+"""Format a file. Words, their order and comments do not change; the result is parsed again and compared.
 
-Definitions: what fits on a line of a hundred characters stands on one, and what does not is indented by two, with a
-field and its value on one line. Plans: a step on each line. Blank lines between lists stay, one at a time.
+Definitions: a list that fits into 100 characters is on one line; a longer list is indented by two, with a field and its
+value on one line. Plans: one step per line. At most one blank line remains between lists.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MAX_TEXT = 2_000_000
 _NOWHERE = Span(0, 0)
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|\s+', re.DOTALL)
 _SPREAD = frozenset((":predicates", ":functions", ":init", ":actions", ":groups"))
-"""Sections with a list on each line, however short."""
+"""Sections with one list per line, even if they are short."""
 _TYPED = frozenset((":types", ":objects", ":constants"))
 _OPENED = _SPREAD | _TYPED | {":steps", ":vocabulary", ":ordering"}
-"""Sections whose first part begins a line, where they do not fit on one."""
+"""Sections whose first part begins a new line if the section does not fit on one line."""
 
 
 class _List:
-    """A list, or a comment or word (``text``) between lists; ``blank``: an empty line stands before it."""
+    """A list, or a comment or word (``text``) between lists; ``blank`` marks an empty line before it."""
 
     __slots__ = ("blank", "depth", "flat", "parts", "tail", "text")
 
@@ -37,9 +37,9 @@ class _List:
         self.parts: list[_List] = []
         self.blank = blank
         self.tail = tail
-        """A comment behind something else on its line."""
+        """True for a comment after other text on its line."""
         self.flat: str | None = text
-        """On one line; ``None`` where a comment forbids that."""
+        """The list on one line; ``None`` if a comment prevents it."""
         self.depth = 1
 
     @property
@@ -60,8 +60,8 @@ class _Line(NamedTuple):
     comment: bool = False
 
 
-def formatted(source: Source, kind: Kind) -> str | None:
-    """The file in its one layout; ``None`` where it cannot be read as it stands, or is not ours to lay out."""
+def format_file(source: Source, kind: Kind) -> str | None:
+    """Return the formatted file, or ``None`` if it cannot be parsed or its kind is not formatted."""
     text = source.text
     if len(text) > MAX_TEXT:
         return None
@@ -82,7 +82,7 @@ def formatted(source: Source, kind: Kind) -> str | None:
         if part.tail and lines:
             lines[-1] += f"  {part.text}"
         elif part.is_list:
-            lines += _written(part, 0)
+            lines += _layout(part, 0)
         else:
             lines.append(part.text)
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -123,17 +123,17 @@ def _read(text: str) -> _List:
 def _measure(form: _List) -> None:
     form.depth = 1 + max([part.depth for part in form.parts], default=0)
     flats = [None if part.comment or (part.flat and "\n" in part.flat) else part.flat for part in form.parts]
-    known = [flat for flat in flats if flat is not None]
-    whole = "(" + " ".join(known) + ")" if len(known) == len(flats) else None
-    form.flat = whole if whole is not None and len(whole) <= 4 * WIDTH else None
+    flat_parts = [flat for flat in flats if flat is not None]
+    one_line = "(" + " ".join(flat_parts) + ")" if len(flat_parts) == len(flats) else None
+    form.flat = one_line if one_line is not None and len(one_line) <= 4 * WIDTH else None
 
 
 def _fits(form: _List, indent: int, room: int = 0) -> bool:
     return form.flat is not None and indent + len(form.flat) + room <= WIDTH
 
 
-def _written(form: _List, indent: int) -> list[str]:
-    """A list as lines, the first of which has no indentation of its own yet."""
+def _layout(form: _List, indent: int) -> list[str]:
+    """Lay out a list as lines with indentation."""
     pad = " " * indent
     sections = form.head == "define" or (form.head in _SPREAD and len(form.parts) > 2)
     if not form.is_list or (_fits(form, indent) and not sections):
@@ -156,11 +156,11 @@ def _written(form: _List, indent: int) -> list[str]:
         joined = not comment and (first or _joins(form, number, part, before, out[-1]))
         if joined:
             lead = "" if first else " "
-            lines = _written(part, inner if first else _column(out[-1], part, inner))
+            lines = _layout(part, inner if first else _column(out[-1], part, inner))
             out[-1] += lead + lines[0].lstrip()
             out += lines[1:]
         else:
-            out += _written(part, inner)
+            out += _layout(part, inner)
         comment = first = False
     if comment:
         out.append(pad + ")")
@@ -170,7 +170,7 @@ def _written(form: _List, indent: int) -> list[str]:
 
 
 def _column(line: str, part: _List, inner: int) -> int:
-    """Where the rest of a list is indented that begins behind something else on a line."""
+    """Return the indentation of the continuation lines of a part that follows other text on its line."""
     return inner if part.is_list else len(line)
 
 
@@ -180,7 +180,7 @@ def _is_value(form: _List, number: int) -> bool:
 
 
 def _joins(form: _List, number: int, part: _List, before: _List | None, line: str) -> bool:
-    """Whether a part goes on behind what stands on the line."""
+    """Whether a part continues the current line."""
     assert before is not None
     size = len(part.flat) if part.flat is not None else WIDTH
     if form.head == "define" and number > 1:
@@ -202,7 +202,7 @@ def _joins(form: _List, number: int, part: _List, before: _List | None, line: st
 
 
 def _plan(source: Source) -> str | None:
-    """A plan with one step on each line; a comment behind a step goes with it."""
+    """Format a plan with one step per line; a comment after a step stays on its line."""
     before = read_plan(source)
     if before.diagnostics or before.warnings:
         return None
@@ -214,10 +214,10 @@ def _plan(source: Source) -> str | None:
 
     def flush() -> None:
         if line:
-            out.append(_joined(line))
+            out.append(_join_tokens(line))
             line.clear()
 
-    fresh = True
+    at_line_start = True
     for token in re.findall(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+|\s+", text):
         if token[0].isspace():
             ends = token.count("\n") or token.count("\r")
@@ -225,16 +225,16 @@ def _plan(source: Source) -> str | None:
                 flush()
                 if ends > 1 and out and out[-1]:
                     out.append("")
-            fresh = fresh or ends > 0
+            at_line_start = at_line_start or ends > 0
             continue
         if token[0] == ";":
             comment = token.rstrip()
-            if line and depth == 0 and not fresh:
-                out.append(f"{_joined(line)}  {comment}")
+            if line and depth == 0 and not at_line_start:
+                out.append(f"{_join_tokens(line)}  {comment}")
                 line.clear()
             else:
                 if depth:
-                    return None  # inside a step: it stays as it is written
+                    return None  # a comment inside a step: leave the plan unchanged
                 flush()
                 out.append(comment)
         else:
@@ -242,16 +242,16 @@ def _plan(source: Source) -> str | None:
                 flush()
             depth += {"(": 1, ")": -1}.get(token, 0)
             line.append(token)
-        fresh = False
+        at_line_start = False
     flush()
     while out and not out[-1]:
         out.pop()
-    done = newline.join(out) + newline if out else ""
-    after = read_plan(Source(source.name, done))
+    result = newline.join(out) + newline if out else ""
+    after = read_plan(Source(source.name, result))
     same = [s._replace(span=_NOWHERE) for s in after.steps] == [s._replace(span=_NOWHERE) for s in before.steps]
-    return done if same and not after.diagnostics and _comments(done) == _comments(text) else None
+    return result if same and not after.diagnostics and _comments(result) == _comments(text) else None
 
 
-def _joined(tokens: list[str]) -> str:
+def _join_tokens(tokens: list[str]) -> str:
     text = " ".join(tokens)
     return re.sub(r"(?<=[(\[]) | (?=[)\]:])", "", text)

@@ -1,4 +1,4 @@
-"""The server itself: open files, one thread that works on them, and what is said of a file once it rests."""
+"""The language server: schedules analyses on one worker thread and publishes diagnostics."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pygls.lsp.server import LanguageServer
 
 from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.lint_process import Linter, lintable
-from plansafe.app.interfaces.editor.lsp_diagnostics import shown, summary
-from plansafe.app.interfaces.editor.rule_lint import Asked
+from plansafe.app.interfaces.editor.lsp_diagnostics import file_diagnostics, summary
+from plansafe.app.interfaces.editor.rule_lint import LintRequest
 from plansafe.app.interfaces.editor.symbols import Symbols
 from plansafe.app.interfaces.editor.worker_thread import Worker
-from plansafe.app.interfaces.editor.workspace import Judged, Workspace
+from plansafe.app.interfaces.editor.workspace import Analysis, Workspace
 from plansafe.app.system.time_limit import OutOfTime
 from plansafe.verifier.extras import how_to_install
 
-Done = TypeVar("Done")
+ResultT = TypeVar("ResultT")
 VERDICT = "$/safecheck/verdict"
-"""A notification with the verdict on a plan, for a status bar; editors may leave it unread."""
-_PAUSE = 0.02
-"""Seconds that typing rests before a file is judged: of several keys in a row, the last counts."""
-_STILL = 1.0
-"""Seconds more until rules are linted."""
-_REST = 0.6
-"""Seconds more until the kernel is asked about what was found: a second opinion, which costs more than the first."""
+"""A notification with the verdict on a plan, for a status bar; editors may ignore it."""
+_ANALYSIS_DELAY_S = 0.02
+"""Seconds without a change before a file is analysed."""
+_LINT_DELAY_S = 1.0
+"""Additional seconds before rules are linted."""
+_CONFIRM_DELAY_S = 0.6
+"""Additional seconds before the replay kernel checks the findings, which takes longer than the analysis."""
 
 
 class Server(LanguageServer):
@@ -39,98 +39,102 @@ class Server(LanguageServer):
         self.worker = Worker()
         self.symbols = Symbols(self.files)
         self.linter = Linter()
-        self._told = False
+        self._reported_missing_solver = False
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
-    async def ask(self, uri: str, work: Callable[[Judged], Done | None]) -> Done | None:
-        """Ask something about an open file, as it is when the question's turn comes."""
+    async def ask(self, uri: str, work: Callable[[Analysis], ResultT | None]) -> ResultT | None:
+        """Analyse the current version of an open file on the worker thread, and run a function on the analysis."""
 
-        def turn() -> Done | None:
+        def run_on_analysis() -> ResultT | None:
             text = self.files.texts.get(uri)
             try:
-                return None if text is None else work(self.files.judged(text))
-            except OutOfTime:  # cancelled half way: nothing that it was at work on is used again
-                self.files.forget()
+                return None if text is None else work(self.files.analyse(text))
+            except OutOfTime:  # cancelled: cached objects may be incomplete
+                self.files.invalidate()
                 raise
 
-        return await self.worker.run(turn)
+        return await self.worker.run(run_on_analysis)
 
-    def later(self, uri: str) -> None:
-        """Judge a file soon; what was to be judged of it before no longer is."""
-        before = self._waiting.pop(uri, None)
-        if before is not None:
-            before.cancel()
+    def schedule_check(self, uri: str) -> None:
+        """Schedule the analysis of a file, replacing a scheduled one."""
+        scheduled = self._waiting.pop(uri, None)
+        if scheduled is not None:
+            scheduled.cancel()
         self._waiting[uri] = asyncio.ensure_future(self._publish(uri))
 
-    def everything_later(self, but: str = "") -> None:
-        """Judge all open files again, since something that they depend on changed."""
+    def schedule_all_checks(self, but: str = "") -> None:
+        """Schedule the analysis of all open files, except ``but``, because a file that they depend on changed."""
         for uri in list(self.files.texts):
             if uri != but:
-                self.later(uri)
+                self.schedule_check(uri)
 
     async def _publish(self, uri: str) -> None:
-        await asyncio.sleep(_PAUSE)
+        await asyncio.sleep(_ANALYSIS_DELAY_S)
         text = self.files.texts.get(uri)
         if text is None:
             return
-        judged = await asyncio.shield(self._judged(text))
-        if judged is None or self.files.texts.get(uri) is not text:
-            return  # a newer version waits for its turn
-        said = shown(judged.with_more(self.linter.known(text), self.files))
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, said, text.version))
-        if judged.result is not None:
-            self.protocol.notify(VERDICT, summary(judged))
-        if self.lints and lintable(judged):
-            await self._lint(judged, said)
-        if not judged.confirmed:
-            await asyncio.sleep(_REST)
-            judged = await asyncio.shield(self._judged(text, confirm=True))
-            if judged is not None and self.files.texts.get(uri) is text and shown(judged) != said:
-                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown(judged), text.version))
+        analysis = await asyncio.shield(self._analyse(text))
+        if analysis is None or self.files.texts.get(uri) is not text:
+            return  # a newer version is scheduled
+        published = file_diagnostics(analysis.with_diagnostics(self.linter.last_findings(text), self.files))
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, published, text.version))
+        if analysis.result is not None:
+            self.protocol.notify(VERDICT, summary(analysis))
+        if self.lint_enabled and lintable(analysis):
+            await self._lint(analysis, published)
+        if not analysis.confirmed:
+            await asyncio.sleep(_CONFIRM_DELAY_S)
+            analysis = await asyncio.shield(self._analyse(text, confirm=True))
+            if analysis is not None and self.files.texts.get(uri) is text and file_diagnostics(analysis) != published:
+                self.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(uri, file_diagnostics(analysis), text.version)
+                )
 
-    async def _lint(self, judged: Judged, said: list[types.Diagnostic]) -> None:
-        """Say what the linter finds, once a file rests."""
-        text = judged.text
-        await asyncio.sleep(_STILL)
+    async def _lint(self, analysis: Analysis, published: list[types.Diagnostic]) -> None:
+        """Lint a file that has not changed for a while, and publish the findings."""
+        text = analysis.text
+        await asyncio.sleep(_LINT_DELAY_S)
         root, unsaved = self.files.root(text.path), self.files.unsaved()
-        found = await self.linter.look(text, Asked(text.path, judged.kind.value, root, self.files.said, unsaved))
+        lint_findings = await self.linter.lint(
+            text, LintRequest(text.path, analysis.kind.value, root, self.files.editor_settings, unsaved)
+        )
         if self.linter.no_solver:
-            self._without_solver()
-        now = shown(judged.with_more(found, self.files))
-        if self.files.texts.get(text.uri) is text and now != said:
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(text.uri, now, text.version))
+            self._report_missing_solver()
+        diagnostics = file_diagnostics(analysis.with_diagnostics(lint_findings, self.files))
+        if self.files.texts.get(text.uri) is text and diagnostics != published:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(text.uri, diagnostics, text.version))
 
-    def _without_solver(self) -> None:
-        """Say once that rules are not linted."""
-        if not self._told:
-            self._told = True
-            message = f"safecheck: rules are not linted, since no solver is installed: {how_to_install('solve')}"
+    def _report_missing_solver(self) -> None:
+        """Log once that rules are not linted."""
+        if not self._reported_missing_solver:
+            self._reported_missing_solver = True
+            message = f"safecheck: rules are not linted because no solver is installed: {how_to_install('solve')}"
             self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
 
     @property
-    def lints(self) -> bool:
-        """Whether the editor wants to be told what the linter finds."""
-        return self.files.said.get("lint", True) is not False
+    def lint_enabled(self) -> bool:
+        """Whether the editor settings enable linting."""
+        return self.files.editor_settings.get("lint", True) is not False
 
     def stop(self) -> None:
-        """Nothing more is asked: what waits is not begun, and what runs is ended."""
+        """Cancel the scheduled analyses and stop the worker thread."""
         for task in self._waiting.values():
             task.cancel()
         self.worker.close()
 
-    async def _judged(self, text: Text, confirm: bool = False) -> Judged | None:
-        def turn() -> Judged | None:
+    async def _analyse(self, text: Text, confirm: bool = False) -> Analysis | None:
+        def analyse_current() -> Analysis | None:
             if self.files.texts.get(text.uri) is not text:
                 return None
-            judged = self.files.judged(text)
-            return self.files.confirmed(judged) if confirm else judged
+            analysis = self.files.analyse(text)
+            return self.files.confirm(analysis) if confirm else analysis
 
-        return await self.worker.run(turn)
+        return await self.worker.run(analyse_current)
 
     def clear(self, uri: str) -> None:
-        """A file is closed: nothing is said of it."""
+        """Remove the diagnostics of a closed file."""
         self.linter.forget(uri)
-        before = self._waiting.pop(uri, None)
-        if before is not None:
-            before.cancel()
+        scheduled = self._waiting.pop(uri, None)
+        if scheduled is not None:
+            scheduled.cancel()
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))

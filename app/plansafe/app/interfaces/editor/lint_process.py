@@ -1,4 +1,4 @@
-"""Asking the linter about files that rest: one process at a time, ended when its answer is no longer wanted."""
+"""Run the linter in a separate process, one at a time; cancelling a lint ends its process."""
 
 from __future__ import annotations
 
@@ -6,72 +6,72 @@ import asyncio
 import sys
 
 from plansafe.app.interfaces.editor.document_text import Text
-from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, Asked, read, written
-from plansafe.app.interfaces.editor.workspace import PLANS, Judged
+from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, LintRequest, decode_findings, encode_request
+from plansafe.app.interfaces.editor.workspace import PLANS, Analysis
 from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
-_MOST = 60.0
-"""Seconds after which a process is ended, whatever it does."""
+_MAX_SECONDS = 60.0
+"""Seconds after which a process is killed."""
 _MODULE = "plansafe.app.interfaces.editor.rule_lint"
 
 
-def lintable(judged: Judged) -> bool:
-    """Whether there is something to lint: a specification in order, or constraints in a domain or problem."""
-    checker = judged.checker
-    if judged.kind in PLANS or checker is None or not checker.ok:
+def lintable(analysis: Analysis) -> bool:
+    """Whether a file can be linted: a specification without errors, or a domain or problem with constraints."""
+    checker = analysis.checker
+    if analysis.kind in PLANS or checker is None or not checker.ok:
         return False
-    if any([d.severity is Severity.ERROR for d in judged.diagnostics]):
+    if any([d.severity is Severity.ERROR for d in analysis.diagnostics]):
         return False
-    if judged.kind in (Kind.SAFETY, Kind.MAPPING):
+    if analysis.kind in (Kind.SAFETY, Kind.MAPPING):
         return True
-    return any([rule.source == judged.text.path for rule in checker.rules])
+    return any([rule.source == analysis.text.path for rule in checker.rules])
 
 
 class Linter:
-    """The linter as the server sees it. ``no_solver`` is set once a process finds none: then none is started again."""
+    """Run lint processes and cache their findings. ``no_solver`` disables linting after a process finds no solver."""
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()
-        self._kept: dict[str, tuple[Source, tuple[Diagnostic, ...]]] = {}
+        self._lock = asyncio.Lock()
+        self._findings: dict[str, tuple[Source, tuple[Diagnostic, ...]]] = {}
         self.no_solver = False
 
-    def known(self, text: Text) -> tuple[Diagnostic, ...]:
-        """What was last said of this very text."""
-        source, said = self._kept.get(text.uri, (None, ()))
-        return said if source is text.source else ()
+    def last_findings(self, text: Text) -> tuple[Diagnostic, ...]:
+        """Return the last findings for this version of a file."""
+        source, findings = self._findings.get(text.uri, (None, ()))
+        return findings if source is text.source else ()
 
     def forget(self, uri: str) -> None:
-        """A file is closed."""
-        self._kept.pop(uri, None)
+        """Remove the findings of a closed file."""
+        self._findings.pop(uri, None)
 
-    async def look(self, text: Text, asked: Asked) -> tuple[Diagnostic, ...]:
-        """The findings in a file; none where the process fails, or takes too long."""
+    async def lint(self, text: Text, request: LintRequest) -> tuple[Diagnostic, ...]:
+        """Return the findings in a file; none if the process fails or takes too long."""
         if self.no_solver:
             return ()
-        async with self._turn:
-            answer, code = await _answered(written(asked))
+        async with self._lock:
+            output, code = await _run_linter(encode_request(request))
         self.no_solver = code == NO_SOLVER
-        said: tuple[Diagnostic, ...] = ()
+        findings: tuple[Diagnostic, ...] = ()
         if code == 0:
-            said = read(answer)
-        self._kept[text.uri] = text.source, said
-        return said
+            findings = decode_findings(output)
+        self._findings[text.uri] = text.source, findings
+        return findings
 
 
-async def _answered(question: bytes) -> tuple[bytes, int | None]:
-    """The output of a process and its exit code, ``None`` if it was ended.
+async def _run_linter(request: bytes) -> tuple[bytes, int | None]:
+    """Return the output of a lint process and its exit code, which is ``None`` if it was killed.
 
-    The folder of the workspace is no place to import from: ``-P``.
+    ``-P`` prevents imports from the workspace folder.
     """
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", _MODULE, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        async with asyncio.timeout(_MOST):
-            output, _ = await process.communicate(question)
+        async with asyncio.timeout(_MAX_SECONDS):
+            output, _ = await process.communicate(request)
         return output, process.returncode
     except TimeoutError:
         return b"", None

@@ -1,4 +1,4 @@
-"""What the service said of a file, as an editor shows it: places, links to the pages of codes, where else to look."""
+"""Convert the diagnostics and findings of a file to LSP diagnostics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from plansafe.app import explain
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
-from plansafe.app.interfaces.editor.workspace import Judged
+from plansafe.app.interfaces.editor.workspace import Analysis
 from plansafe.app.session.model import Prepared
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -21,7 +21,7 @@ _LEVELS = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
-_OF_RULES = {
+_RULE_LEVELS = {
     "critical": types.DiagnosticSeverity.Error,
     "high": types.DiagnosticSeverity.Error,
     "medium": types.DiagnosticSeverity.Warning,
@@ -30,34 +30,36 @@ _OF_RULES = {
 MAX_RELATED = 12
 
 
-def shown(judged: Judged) -> list[types.Diagnostic]:
-    """Everything that is to be said of a file, in the order of the report."""
-    out = [_diagnostic(d, judged) for d in judged.diagnostics if _concerns(d, judged)]
-    report = judged.result.report if judged.result is not None else None
+def file_diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
+    """Return the LSP diagnostics of a file, in the order of the report."""
+    out = [_diagnostic(d, analysis) for d in analysis.diagnostics if _is_relevant(d, analysis)]
+    report = analysis.result.report if analysis.result is not None else None
     if report is not None:
-        out += [_finding(f, report, judged) for f in report.findings if not f.follows]
+        out += [_finding(f, report, analysis) for f in report.findings if not f.follows]
         if report.headline is Headline.UNKNOWN and not out:
-            out.append(_note(judged, "UNKNOWN: this could not be decided; `safecheck audit` says why"))
+            out.append(
+                _note(analysis, "UNKNOWN: the audit could not decide this plan; run `safecheck audit` for the reason")
+            )
     return out
 
 
-def _concerns(diagnostic: Diagnostic, judged: Judged) -> bool:
-    """Whether something is said of this file: mistakes elsewhere are, since they keep it from being judged."""
-    elsewhere = bool(diagnostic.labels) and diagnostic.labels[0].source != judged.text.path
-    return diagnostic.severity is Severity.ERROR or not elsewhere
+def _is_relevant(diagnostic: Diagnostic, analysis: Analysis) -> bool:
+    """Whether to show a diagnostic in this file; errors in other files are shown, since they prevent the analysis."""
+    is_elsewhere = bool(diagnostic.labels) and diagnostic.labels[0].source != analysis.text.path
+    return diagnostic.severity is Severity.ERROR or not is_elsewhere
 
 
-def _diagnostic(diagnostic: Diagnostic, judged: Judged) -> types.Diagnostic:
+def _diagnostic(diagnostic: Diagnostic, analysis: Analysis) -> types.Diagnostic:
     primary = diagnostic.labels[0] if diagnostic.labels else None
-    here = primary is not None and primary.source == judged.text.path
-    place = _visible(judged.text, primary.span) if here and primary is not None else _first_line(judged.text)
+    here = primary is not None and primary.source == analysis.text.path
+    place = _visible(analysis.text, primary.span) if here and primary is not None else _first_line(analysis.text)
     message = diagnostic.message
     if primary is not None and here and primary.text and primary.text not in message:
         message += f" ({primary.text})"
     if primary is not None and not here:
         message = f"{os.path.basename(primary.source)}: {message}"
     message = "\n".join([message, *diagnostic.notes, *([f"help: {diagnostic.help}"] if diagnostic.help else [])])
-    others = diagnostic.labels[1:] if here else diagnostic.labels
+    related = diagnostic.labels[1:] if here else diagnostic.labels
     return types.Diagnostic(
         place,
         clean(message),
@@ -65,51 +67,51 @@ def _diagnostic(diagnostic: Diagnostic, judged: Judged) -> types.Diagnostic:
         code=diagnostic.code,
         code_description=link(diagnostic.code),
         source=SOURCE,
-        related_information=_related(others, judged) or None,
+        related_information=_related(related, analysis) or None,
         data={"help": clean(diagnostic.help or "")},
     )
 
 
-def _finding(finding: Finding, report: Report, judged: Judged) -> types.Diagnostic:
-    text = judged.text
-    place = _visible(text, finding.span) if finding.span is not None else _end(judged, finding)
-    following = sum([finding.step in other.follows for other in report.findings]) if finding.step else 0
-    said = [finding.message]
+def _finding(finding: Finding, report: Report, analysis: Analysis) -> types.Diagnostic:
+    text = analysis.text
+    place = _visible(text, finding.span) if finding.span is not None else _end(analysis, finding)
+    consequences = sum([finding.step in consequence.follows for consequence in report.findings]) if finding.step else 0
+    lines = [finding.message]
     if finding.rationale:
-        said.append(finding.rationale)
+        lines.append(finding.rationale)
     if finding.help:
-        said.append(f"help: {finding.help}")
-    if following:
-        said.append(f"{following} more follow from it")
-    level = _OF_RULES.get(finding.severity or "", types.DiagnosticSeverity.Error)
+        lines.append(f"help: {finding.help}")
+    if consequences:
+        lines.append(f"{consequences} more findings follow from this one")
+    level = _RULE_LEVELS.get(finding.severity or "", types.DiagnosticSeverity.Error)
     if finding.finding_class is FindingClass.UNDECIDED:
         level = types.DiagnosticSeverity.Warning
     return types.Diagnostic(
         place,
-        clean("\n".join(said)),
+        clean("\n".join(lines)),
         severity=level,
         code=finding.code,
         code_description=link(finding.code),
         source=SOURCE,
-        related_information=_related(finding.related, judged) or None,
+        related_information=_related(finding.related, analysis) or None,
         data={"step": finding.step, "rule": clean(finding.rule or ""), "help": clean(finding.help or "")},
     )
 
 
 def link(code: str) -> types.CodeDescription | None:
-    """The page of a code, which lies beside the program."""
+    """Return a link to the shipped page of a diagnostic code."""
     path = os.path.join(_PAGES, f"{code}.md")
     return types.CodeDescription(uri_of(path)) if os.path.isfile(path) else None
 
 
 def clean(text: str) -> str:
-    """A text without bytes that were not UTF-8: a message must be Unicode."""
+    """Replace bytes that are not UTF-8; LSP messages must be Unicode."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _note(judged: Judged, message: str) -> types.Diagnostic:
+def _note(analysis: Analysis, message: str) -> types.Diagnostic:
     level = types.DiagnosticSeverity.Warning
-    return types.Diagnostic(_first_line(judged.text), message, severity=level, source=SOURCE)
+    return types.Diagnostic(_first_line(analysis.text), message, severity=level, source=SOURCE)
 
 
 def _first_line(text: Text) -> types.Range:
@@ -117,49 +119,49 @@ def _first_line(text: Text) -> types.Range:
 
 
 def _visible(text: Text, span: Span) -> types.Range:
-    """A span, of a long form only its first line: what is underlined over a screen says nothing."""
+    """Return the part of a span on its first line; a longer underline is not useful."""
     end = min(span.end, len(text.text))
-    stop = next((at for at in range(span.start, end) if text.text[at] in "\r\n"), end)
+    stop = next((offset for offset in range(span.start, end) if text.text[offset] in "\r\n"), end)
     return text.range(Span(min(span.start, end), max(stop, min(span.start, end))))
 
 
-def _end(judged: Judged, finding: Finding) -> types.Range:
-    """Where a finding without a step stands: what is there from the start above, what is about the whole below."""
-    if judged.prepared is None or (finding.step == 0 and not finding.at_end and finding.code != SC.GOAL):
-        return _first_line(judged.text)
-    places = judged.prepared.places or tuple(
-        [step.span for step in judged.prepared.checker.read(judged.prepared.plan).text.steps]
+def _end(analysis: Analysis, finding: Finding) -> types.Range:
+    """Return the range of a finding without a step: the first line for the initial state, else the last step."""
+    if analysis.prepared is None or (finding.step == 0 and not finding.at_end and finding.code != SC.GOAL):
+        return _first_line(analysis.text)
+    places = analysis.prepared.places or tuple(
+        [step.span for step in analysis.prepared.checker.read(analysis.prepared.plan).text.steps]
     )
-    return _visible(judged.text, places[-1]) if places else _first_line(judged.text)
+    return _visible(analysis.text, places[-1]) if places else _first_line(analysis.text)
 
 
 def step_places(prepared: Prepared) -> tuple[Span, ...]:
-    """Where the steps of a plan stand in the text that is open, in the order of the text."""
+    """Return the spans of the steps in the open text, in text order."""
     if prepared.places:
         return prepared.places
     return tuple([step.span for step in prepared.checker.read(prepared.plan).text.steps])
 
 
-def _related(labels: tuple[Label, ...], judged: Judged) -> list[types.DiagnosticRelatedInformation]:
+def _related(labels: tuple[Label, ...], analysis: Analysis) -> list[types.DiagnosticRelatedInformation]:
     out = []
     for label in labels[:MAX_RELATED]:
-        source = judged.sources.get(label.source)
+        source = analysis.sources.get(label.source)
         if source is None or label.source.startswith("<"):
             continue
-        text = judged.text if label.source == judged.text.path else Text("", label.source, source.text)
+        text = analysis.text if label.source == analysis.text.path else Text("", label.source, source.text)
         place = types.Location(uri_of(label.source), _visible(text, label.span))
         out.append(types.DiagnosticRelatedInformation(place, clean(label.text) or "here"))
     return out
 
 
-def summary(judged: Judged) -> dict[str, object]:
-    """The verdict on a plan in a line, for who shows one; nothing of files that are no plans."""
-    result = judged.result
+def summary(analysis: Analysis) -> dict[str, object]:
+    """Return the verdict on a plan for a status bar; the headline is ``None`` for other files."""
+    result = analysis.result
     if result is None:
-        return {"uri": judged.text.uri, "headline": None}
+        return {"uri": analysis.text.uri, "headline": None}
     report = result.report
     return {
-        "uri": judged.text.uri,
+        "uri": analysis.text.uri,
         "headline": None if report.headline is None else report.headline.value,
         "steps": report.steps,
         "findings": len(report.findings) + report.suppressed,

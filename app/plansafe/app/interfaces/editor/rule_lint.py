@@ -1,7 +1,7 @@
-"""What `safecheck lint` says of one file that is being written: the work of a process of its own.
+"""Lint one open file in a separate process.
 
-Run as a module: it reads one question in JSON from standard input and writes the findings in JSON. A process can be
-ended at the next key, its memory is its own, and the server goes on answering meanwhile.
+Run as a module, it reads one request as JSON from standard input and writes the findings as JSON. The server can end
+the process at the next key press, limits its memory, and keeps answering other requests.
 """
 
 from __future__ import annotations
@@ -15,51 +15,51 @@ from typing import Any, NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 SECONDS = 10.0
-"""For the formulas, and again for each problem."""
+"""Time limit for the formulas, and again for each problem."""
 MOST_PROBLEMS = 8
-"""Of a project file with more problems, what holds for any problem is said, and nothing more."""
+"""With more problems in the project file, only findings that hold for every problem are reported."""
 _MEMORY = 2048
 NO_SOLVER = 3
 """The exit code where no solver is installed."""
 
 
-class Asked(NamedTuple):
-    """A file (path and kind), its workspace folder, the editor's settings, open texts."""
+class LintRequest(NamedTuple):
+    """A file (path and kind), its workspace folder, the editor settings and the unsaved texts."""
 
     path: str
     kind: str
     root: str
-    said: Mapping[str, Any]
+    editor_settings: Mapping[str, Any]
     unsaved: Mapping[str, str]
 
 
-def written(asked: Asked) -> bytes:
-    """A question as it goes to the process."""
-    return json.dumps(asked._asdict()).encode("ascii")
+def encode_request(request: LintRequest) -> bytes:
+    """Encode a request for the process."""
+    return json.dumps(request._asdict()).encode("ascii")
 
 
-def read(answer: bytes) -> tuple[Diagnostic, ...]:
-    """An answer of the process. Raises ``ValueError`` if it is none."""
-    return tuple([_diagnostic(said) for said in json.loads(answer)])
+def decode_findings(answer: bytes) -> tuple[Diagnostic, ...]:
+    """Decode the output of the process. Raises ``ValueError`` if it is malformed."""
+    return tuple([_diagnostic(fields) for fields in json.loads(answer)])
 
 
-def found(asked: Asked) -> tuple[Diagnostic, ...]:
-    """The findings that blame the file; of files that cannot be linted, none: what is wrong there is said elsewhere.
+def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
+    """Return the lint findings in a file; none for a file with errors, which the analysis reports.
 
     Raises ``SolverMissing``.
     """
-    from plansafe.app.session.lint_inputs import gather  # noqa: PLC0415 - of the process alone, not of the server
+    from plansafe.app.session.lint_inputs import gather  # noqa: PLC0415 - only loaded in the lint process
     from plansafe.grammar.codes import SC  # noqa: PLC0415
     from plansafe.specs.lint.api import lint  # noqa: PLC0415
     from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415
 
-    gathered = gather(_wanted(asked), asked.unsaved)
+    gathered = gather(_lint_inputs(request), request.unsaved)
     if gathered.failed or gathered.domain is None:
         return ()
     options = LintOptions(time_limit_s=SECONDS, search=False)
     specs = [spec.source for spec in gathered.specs]
     result = lint(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
-    real = os.path.realpath(asked.path)
+    real = os.path.realpath(request.path)
     return tuple(
         [
             fault.diagnostic
@@ -69,28 +69,30 @@ def found(asked: Asked) -> tuple[Diagnostic, ...]:
     )
 
 
-def _wanted(asked: Asked) -> Any:
-    """What the command would be asked for: the file, with what the project file or the editor names."""
-    from plansafe.app.interfaces.editor.settings import configured  # noqa: PLC0415 - of the process alone
+def _lint_inputs(request: LintRequest) -> Any:
+    """Return the inputs of the lint command: the file, and the inputs from the project file or the editor."""
+    from plansafe.app.interfaces.editor.settings import effective_settings  # noqa: PLC0415 - only in the lint process
     from plansafe.app.session.lint_inputs import Wanted  # noqa: PLC0415
 
-    if asked.kind == "domain":
-        return Wanted(domain=asked.path)
-    if asked.kind == "problem":
-        return Wanted(domain=asked.said.get("domain") or None, problems=(asked.path,))
-    settings = configured(asked.root, asked.said).settings
+    if request.kind == "domain":
+        return Wanted(domain=request.path)
+    if request.kind == "problem":
+        return Wanted(domain=request.editor_settings.get("domain") or None, problems=(request.path,))
+    settings = effective_settings(request.root, request.editor_settings).settings
     project = settings.project
-    if asked.said.get("domain") or asked.said.get("world"):  # either sets the project file aside, as the flags do
+    if request.editor_settings.get("domain") or request.editor_settings.get(
+        "world"
+    ):  # either replaces the project file, as the options do
         project = None
     if project is not None and len(project.matching(project.problem)) > MOST_PROBLEMS:
         project = project._replace(problem=None)
     if project is not None and len(project.matching(project.scene)) > MOST_PROBLEMS:
         project = project._replace(scene=None)
     if project is not None:
-        return Wanted(specs=(asked.path,), project=project)
+        return Wanted(specs=(request.path,), project=project)
     scene, problem, world = settings.scene, settings.problem, settings.world
     return Wanted(
-        specs=(asked.path,),
+        specs=(request.path,),
         domain=settings.domain,
         problems=() if problem is None else (problem,),
         world=world,
@@ -102,24 +104,24 @@ def _object(diagnostic: Diagnostic) -> dict[str, Any]:
     return {**diagnostic._asdict(), "severity": diagnostic.severity.value}
 
 
-def _diagnostic(said: dict[str, Any]) -> Diagnostic:
-    labels = tuple([Label(source, Span(*span), *rest) for source, span, *rest in said["labels"]])
-    severity = Severity(said["severity"])
-    return Diagnostic(said["code"], said["message"], labels, tuple(said["notes"]), said["help"], severity)
+def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
+    labels = tuple([Label(source, Span(*span), *flags) for source, span, *flags in fields["labels"]])
+    severity = Severity(fields["severity"])
+    return Diagnostic(fields["code"], fields["message"], labels, tuple(fields["notes"]), fields["help"], severity)
 
 
 def main() -> int:
-    """Answer one question."""
-    from plansafe.app.system.process import limit_memory  # noqa: PLC0415 - of the process alone
+    """Answer one request."""
+    from plansafe.app.system.process import limit_memory  # noqa: PLC0415 - only loaded in the lint process
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
     os.nice(10)
     limit_memory(_MEMORY)
-    asked = Asked(**json.load(sys.stdin))
-    os.chdir(asked.root)
-    output, sys.stdout = sys.stdout, sys.stderr  # nothing else gets into the answer
+    request = LintRequest(**json.load(sys.stdin))
+    os.chdir(request.root)
+    output, sys.stdout = sys.stdout, sys.stderr  # only the findings go to standard output
     try:
-        faults = found(asked)
+        faults = lint_file(request)
     except ModuleNotFoundError as error:
         if missing_solver(error) is None:
             raise

@@ -1,4 +1,4 @@
-"""What an editor's files are checked with: the project file of their folder, and what the editor itself is told."""
+"""Settings for files in an editor: from the project file of their folder and from the editor."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
 SECONDS = 20.0
-"""For one plan, unless the project file says otherwise: who types does not wait for minutes."""
+"""Default time limit for one plan; the project file can change it."""
 _TEXTS = {"domain": "domain", "problem": "problem", "world": "world", "scene": "scene", "goal": "goal", "task": "task"}
 _KEYS = {"specs": "specifications"}
 _CHOICES = {"judge": ("judge", JUDGES), "minSeverity": ("min_severity", SEVERITIES)}
 
 
-class Configured(NamedTuple):
-    """Settings, and what is wrong with the project file or with what the editor says (then that is left out)."""
+class EffectiveSettings(NamedTuple):
+    """The settings in force, and the errors in the project file or the editor settings (which are then ignored)."""
 
     settings: Settings
     problems: tuple[Diagnostic, ...] = ()
 
 
-def configured(folder: str, said: Mapping[str, Any]) -> Configured:
-    """What is in force in a workspace folder; ``said`` is what the editor was told, which wins."""
+def effective_settings(folder: str, editor_settings: Mapping[str, Any]) -> EffectiveSettings:
+    """Return the settings of a workspace folder; editor settings override the project file."""
     problems: list[Diagnostic] = []
-    own = _own(said, problems)
+    overrides = _read_editor_settings(editor_settings, problems)
     try:
         project = find_project(folder)
     except BadProject as bad:
         project = None
         problems += bad.diagnostics
-    given = {_KEYS.get(field, field): "the editor" for field in own}
-    base = Settings(time_limit=SECONDS)._replace(**own)
-    now = in_force(given, project_options(), base, "full", 0, project, ())
-    return Configured(now.settings, tuple(problems))
+    given_options = {_KEYS.get(field, field): "the editor" for field in overrides}
+    base = Settings(time_limit=SECONDS)._replace(**overrides)
+    configuration = in_force(given_options, project_options(), base, "full", 0, project, ())
+    return EffectiveSettings(configuration.settings, tuple(problems))
 
 
-def _own(said: Mapping[str, Any], problems: list[Diagnostic]) -> dict[str, Any]:
-    own: dict[str, Any] = {}
-    for key, value in said.items():
+def _read_editor_settings(editor_settings: Mapping[str, Any], problems: list[Diagnostic]) -> dict[str, Any]:
+    overrides: dict[str, Any] = {}
+    for key, value in editor_settings.items():
         if value in (None, "", []):
-            continue  # editors send every setting, those without a value too
+            continue  # editors also send settings without a value
         if key in _TEXTS and isinstance(value, str):
-            own[_TEXTS[key]] = value
+            overrides[_TEXTS[key]] = value
         elif key in _CHOICES and value in _CHOICES[key][1]:
-            own[_CHOICES[key][0]] = value
-        elif key == "specifications" and isinstance(value, list) and all([isinstance(one, str) for one in value]):
-            own["specs"] = tuple(value)
+            overrides[_CHOICES[key][0]] = value
+        elif key == "specifications" and isinstance(value, list) and all([isinstance(spec, str) for spec in value]):
+            overrides["specs"] = tuple(value)
         elif key in (*_TEXTS, *_CHOICES, "specifications") or (key == "lint" and not isinstance(value, bool)):
-            problems.append(Diagnostic(SC.BAD_OPTION, f"the editor's setting `safecheck.{key}` cannot be used"))
-    return own
+            problems.append(Diagnostic(SC.BAD_OPTION, f"the editor setting `safecheck.{key}` has an invalid value"))
+    return overrides

@@ -1,6 +1,6 @@
-"""A text as a tree with places, for texts that are being written: what is open is closed at the end.
+"""Parse a text into a tree of forms with spans. Unclosed lists end at the end of the text.
 
-The shape is that of :func:`plansafe.grammar.sexpr.span_tree`; here each part also knows its word.
+The tree has the shape of :func:`plansafe.grammar.sexpr.span_tree`, with the text of each word added.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from plansafe.grammar.sexpr import SpanNode, span_tree
 from plansafe.grammar.source import Source
 
 MAX_TEXT = 2_000_000
-"""Longer texts have no tree: they are judged, and nothing else is offered."""
+"""Maximum text length. Longer texts have no tree: they are analysed, but have no other editor features."""
 MAX_DEPTH = 200
-"""What is nested deeper is left out."""
+"""Maximum nesting depth; deeper lists are omitted."""
 
 
 class Word(NamedTuple):
@@ -25,18 +25,18 @@ class Word(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A list. ``head`` is its first word, and empty where there is none."""
+    """A list. ``head`` is its first word, or empty."""
 
     span: Span
     parts: tuple[Word | Form, ...]
 
     @property
     def head(self) -> str:
-        """The word it begins with."""
+        """The first word, or an empty string."""
         return self.parts[0].text if self.parts and isinstance(self.parts[0], Word) else ""
 
     @property
-    def rest(self) -> tuple[Word | Form, ...]:
+    def arguments(self) -> tuple[Word | Form, ...]:
         """All but the first part."""
         return self.parts[1:]
 
@@ -44,8 +44,8 @@ class Form(NamedTuple):
 Part: TypeAlias = Word | Form
 
 
-def tree(source: Source) -> tuple[Part, ...]:
-    """What stands at the top of a text."""
+def parse_tree(source: Source) -> tuple[Part, ...]:
+    """Return the top-level words and forms of a text."""
     if len(source.text) > MAX_TEXT:
         return ()
     return tuple([_part(node, source.text, 1) for node in span_tree(source)])
@@ -60,8 +60,8 @@ def _part(node: Span | SpanNode, text: str, depth: int) -> Part:
     return Form(node.span, tuple([_part(child, text, depth + 1) for child in node.children]))
 
 
-def around(top: tuple[Part, ...], offset: int) -> list[Form]:
-    """The lists that a place lies in, the outermost first."""
+def enclosing_forms(top: tuple[Part, ...], offset: int) -> list[Form]:
+    """Return the forms that contain an offset, outermost first."""
     out: list[Form] = []
     parts = top
     while True:

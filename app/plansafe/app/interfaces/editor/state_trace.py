@@ -1,7 +1,7 @@
-"""The states along a plan, step by step, as the execution has them: what each step changed, and what holds before it.
+"""The states that a plan passes through, and the changes of each step.
 
-Only plans whose steps have an order and no times are walked, in the one world that is described; the walk ends before
-the first step that cannot be taken, as the verdict's first reading does.
+A trace requires a sequential plan without times and a task without unknown facts. It ends before the first step that
+cannot be executed.
 """
 
 from __future__ import annotations
@@ -23,112 +23,114 @@ LIMITS = (NumberTooLarge, TooManyInstances, LimitReached, Conflict)
 
 
 class Change(NamedTuple):
-    """A fact or number that a step changed, as text: ``T``, ``F`` or a number, ``?`` where it was undefined."""
+    """A fact or number that a step changed, as text: ``T``, ``F``, a number, or ``?`` if undefined."""
 
-    what: str
+    fact: str
     before: str
     after: str
 
     @property
     def short(self) -> str:
-        """What a hint says of it."""
+        """The text of an inlay hint."""
         if (self.before, self.after) == ("F", "T"):
-            return f"+{self.what}"
+            return f"+{self.fact}"
         if (self.before, self.after) == ("T", "F"):
-            return f"-{self.what}"
-        return f"{self.what} {self.before} -> {self.after}"
+            return f"-{self.fact}"
+        return f"{self.fact} {self.before} -> {self.after}"
 
 
-class Walk:
-    """A plan that was walked. ``steps`` are those of the text, ``places`` where they stand, ``why`` why there are none.
+class StateTrace:
+    """The steps of a plan with their spans (``places``), and the changes of each executed step.
 
-    ``changes`` has one entry for each step that was taken.
+    ``unavailable_reason`` is the reason why the states cannot be shown, or empty.
     """
 
-    def __init__(self, prepared: Prepared, before: Walk | None = None) -> None:
+    def __init__(self, prepared: Prepared, previous: StateTrace | None = None) -> None:
         self.prepared = prepared
-        read = prepared.checker.read(prepared.plan)
-        self.steps: tuple[GroundAction | IllFormed, ...] = read.steps
-        self.places: tuple[Span, ...] = prepared.places or read.spans
+        steps_read = prepared.checker.read(prepared.plan)
+        self.steps: tuple[GroundAction | IllFormed, ...] = steps_read.steps
+        self.places: tuple[Span, ...] = prepared.places or steps_read.spans
         self.changes: list[tuple[Change, ...]] = []
-        self.why = ""
-        if prepared.checker.open or read.open:
-            self.why = "something is left open, so that there are many worlds"
-        elif read.timed is not None:
-            self.why = "its steps have times"
+        self.unavailable_reason = ""
+        if prepared.checker.open or steps_read.open:
+            self.unavailable_reason = (
+                "the task has unknown facts or nondeterministic effects, so there are several possible worlds"
+            )
+        elif steps_read.timed is not None:
+            self.unavailable_reason = "its steps have times"
         elif len(self.places) != len(self.steps):
-            self.why = "its steps stand elsewhere"
-        if not self.why:
-            self._go(before)
+            self.unavailable_reason = "its steps are not in this file"
+        if not self.unavailable_reason:
+            self._execute(previous)
 
-    def _go(self, before: Walk | None) -> None:
-        """Take the steps; those that an earlier version of the plan begins with were taken then."""
+    def _execute(self, previous: StateTrace | None) -> None:
+        """Execute the steps, reusing the execution of equal leading steps of the previous version."""
         engine = self.prepared.checker.engine
-        same = 0
-        if before is not None and not before.why and before.engine is engine:
-            self._now = before.take_over()
-            for old, new in zip(before.steps[: len(before.changes)], self.steps, strict=False):
+        shared = 0
+        if previous is not None and not previous.unavailable_reason and previous.engine is engine:
+            self._execution = previous.take_over()
+            for old, new in zip(previous.steps[: len(previous.changes)], self.steps, strict=False):
                 if old != new:
                     break
-                same += 1
-            self.changes = before.changes[:same]
-            self._now.rollback(same)
+                shared += 1
+            self.changes = previous.changes[:shared]
+            self._execution.rollback(shared)
         else:
-            self._now = Execution(engine)
-        for step in self.steps[same:]:
+            self._execution = Execution(engine)
+        for step in self.steps[shared:]:
             try:
-                if isinstance(step, IllFormed) or not self._now.take(step):
+                if isinstance(step, IllFormed) or not self._execution.take(step):
                     return
             except LIMITS:
                 return
-            self.changes.append(told(engine, self._now.changed, self._now))
+            self.changes.append(net_changes(engine, self._execution.changed, self._execution))
 
     @property
     def engine(self) -> Engine:
-        """What runs it."""
+        """The engine that executes the plan."""
         return self.prepared.checker.engine
 
     def take_over(self) -> Execution:
-        """The execution, for the next version of the plan; this one is of no more use."""
-        self.why = "a newer version was walked"
-        return self._now
+        """Return the execution for the next version of the plan; this trace must not be used afterwards."""
+        self.unavailable_reason = "a newer version of the plan exists"
+        return self._execution
 
     def before(self, number: int) -> Execution | None:
-        """The state before step ``number`` (from 0), with the rules watched; ``None`` if the walk ends earlier.
+        """Return the execution before step ``number`` (from 0) with rule monitors; ``None`` if the trace ends earlier.
 
-        The steps are taken again: rules are watched where they are asked about, and nowhere else.
+        The steps are executed again, because the trace itself has no rule monitors.
         """
-        if self.why or number > len(self.changes):
+        if self.unavailable_reason or number > len(self.changes):
             return None
-        now = Execution.initial(self.engine, question=self.prepared.checker.options.question)
+        execution = Execution.initial(self.engine, question=self.prepared.checker.options.question)
         try:
             for step in self.steps[:number]:
-                if isinstance(step, IllFormed) or not now.take(step):
+                if isinstance(step, IllFormed) or not execution.take(step):
                     return None
         except LIMITS:
             return None
-        return now
+        return execution
 
     def number_at(self, offset: int) -> int | None:
-        """Which step stands at a place."""
+        """Return the index of the step at an offset."""
         return next((n for n, span in enumerate(self.places) if span.start <= offset <= span.end), None)
 
 
-def told(engine: Engine, log: list[StateChange], now: Execution) -> tuple[Change, ...]:
-    """What a log of one step came to: facts that were changed and changed back are left out."""
-    task, base = engine.task, len(engine.task.predicates)
+def net_changes(engine: Engine, log: list[StateChange], execution: Execution) -> tuple[Change, ...]:
+    """Return the net changes of one step's log; facts that changed back are omitted."""
+    task, predicate_count = engine.task, len(engine.task.predicates)
     first: dict[tuple[int, int], bool | Number | None] = {}
     for index, code, value in log:
-        first.setdefault((index, code), (not value) if index < len(now.state.facts) else value)
+        first.setdefault((index, code), (not value) if index < len(execution.state.facts) else value)
     out = []
-    size = len(now.state.facts)
+    size = len(execution.state.facts)
     for (index, code), was in first.items():
         if index < size:
-            holds = code in now.state.facts[index]
-            if index < base and holds is not was:
+            holds = code in execution.state.facts[index]
+            if index < predicate_count and holds is not was:
                 out.append(Change(task.fact_text(index, code), "T" if was else "F", "T" if holds else "F"))
         else:
-            value = now.state.fluents[index - size].get(code)
+            value = execution.state.fluents[index - size].get(code)
             if value != was:
                 assert not isinstance(was, bool)
                 out.append(Change(task.fluent_text(index - size, code), _number(was), _number(value)))

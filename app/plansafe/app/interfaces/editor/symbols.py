@@ -1,4 +1,4 @@
-"""Where names are declared and used, over all files of one domain; and new names, which the service checks."""
+"""Find declarations and uses of a name in all files of one domain, and rename it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ import re
 from collections.abc import Iterator, Mapping
 
 from plansafe.app.interfaces.editor.document_text import Text
-from plansafe.app.interfaces.editor.name_mentions import Mention, Names, mentions
+from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind, find_mentions
 from plansafe.app.interfaces.editor.script_names import (
-    given,
+    input_of_role,
     names_of_script,
-    same_scene,
+    rename_refusal,
     scene_mention,
     script_names,
-    why_not,
+    scripts_of_scene,
 )
-from plansafe.app.interfaces.editor.source_tree import Form, Part, tree
-from plansafe.app.interfaces.editor.workspace import PLANS, Found, Judged, Workspace, belongs, judge
+from plansafe.app.interfaces.editor.source_tree import Form, Part, parse_tree
+from plansafe.app.interfaces.editor.workspace import (
+    PLANS,
+    Analysis,
+    FolderSession,
+    Workspace,
+    analyse_file,
+    related_inputs,
+)
 from plansafe.app.project.file_kinds import Kind, heading
 from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Prepared
@@ -26,86 +33,89 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import is_name, is_object_name
 
 MAX_FILES = 3_000
-MAX_JUDGED = 60
-"""So many files are judged before and after names are changed; of more, the change is refused."""
+MAX_CHECKED = 60
+"""Maximum number of files to analyse for one rename; a rename that affects more files is refused."""
 _SUFFIXES = (".pddl", ".safe", ".plan", ".soln", ".solution", ".txt", "")
 _WORD = re.compile(r"\??[^\s()\[\];\"?:$\x00-\x1f\ud800-\udfff]+")
 
 
-class NotRenamed(Exception):
-    """Why a name is not changed."""
+class RenameRefused(Exception):
+    """A rename is refused; the message gives the reason."""
 
 
 class Symbols:
-    """The names of a workspace, as its files are now."""
+    """The names in the current files of a workspace."""
 
-    def __init__(self, files: Workspace) -> None:
-        self._files = files
-        self._known: dict[str, tuple[Source, tuple[Mention, ...]]] = {}
+    def __init__(self, workspace: Workspace) -> None:
+        self._files = workspace
+        self._mentions: dict[str, tuple[Source, tuple[Mention, ...]]] = {}
         self._script: tuple[Prepared | None, tuple[Mention, ...]] = (None, ())
 
     def mentions(self, text: Text) -> tuple[Mention, ...]:
-        """The names of a file; of the same text they are looked for once."""
-        known = self._known.get(text.path)
-        if known is None or known[0].text != text.text:
-            known = self._known[text.path] = (text.source, mentions(text.source, heading(text.text).kind))
-        return known[1]
+        """Return the names in a PDDL or specification file, cached per text."""
+        cached = self._mentions.get(text.path)
+        if cached is None or cached[0].text != text.text:
+            cached = self._mentions[text.path] = (text.source, find_mentions(text.source, heading(text.text).kind))
+        return cached[1]
 
     def is_script(self, text: Text) -> bool:
-        """Whether a file is read as a script of a world."""
-        return heading(text.text).kind in PLANS and self._files.found(text.path).configured.settings.world is not None
+        """Whether a file is read as a script of a home world."""
+        return (
+            heading(text.text).kind in PLANS
+            and self._files.folder_session(text.path).effective.settings.world is not None
+        )
 
-    def names(self, judged: Judged) -> tuple[Mention, ...]:
-        """The names of a file as it was judged; of a script of a world that cannot be read, none."""
-        if not self.is_script(judged.text):
-            return self.mentions(judged.text)
-        if judged.prepared is None:
+    def names(self, analysis: Analysis) -> tuple[Mention, ...]:
+        """Return the names in an analysed file; none for a script that cannot be read."""
+        if not self.is_script(analysis.text):
+            return self.mentions(analysis.text)
+        if analysis.prepared is None:
             return ()
-        if self._script[0] is not judged.prepared:
-            self._script = judged.prepared, script_names(judged.prepared)
+        if self._script[0] is not analysis.prepared:
+            self._script = analysis.prepared, script_names(analysis.prepared)
         return self._script[1]
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def group(self, judged: Judged, found: Mention) -> list[Text]:
-        """The files in which a name means the same: those of its domain, or of its problem."""
-        own = judged.text
-        session = self._files.found(own.path)
-        domain, problem = _of(session, own)
-        if found.names is Names.VARIABLE or domain is None:
-            return [own]
-        out = {os.path.realpath(own.path): own}
+    def group(self, analysis: Analysis, target: Mention) -> list[Text]:
+        """Return the files in which a name has the same meaning: the files of its domain or of its problem."""
+        current = analysis.text
+        folder = self._files.folder_session(analysis.text.path)
+        domain, problem = _domain_and_problem(folder, current)
+        if target.name_kind is NameKind.VARIABLE or domain is None:
+            return [current]
+        out = {os.path.realpath(current.path): current}
         for input_ in (domain, problem):
             if input_ is not None and (text := self._files.text(input_.path)) is not None:
                 out.setdefault(os.path.realpath(text.path), text)
-        local = problem is not None and self._of_problem(found, out, problem)
-        for path in self._paths(own):
+        local = problem is not None and self._of_problem(target, out, problem)
+        for path in self._paths(current):
             text = self._files.text(path)
             if text is None or os.path.realpath(path) in out:
                 continue
-            its_domain, its_problem = _of(session, text)
-            if its_domain is None or os.path.realpath(its_domain.path) != os.path.realpath(domain.path):
+            file_domain, file_problem = _domain_and_problem(folder, text)
+            if file_domain is None or os.path.realpath(file_domain.path) != os.path.realpath(domain.path):
                 continue
-            if local and problem is not None and not _same(its_problem, problem, text):
+            if local and problem is not None and not _is_about(file_problem, problem, text):
                 continue
             out[os.path.realpath(path)] = text
         return list(out.values())
 
-    def _of_problem(self, found: Mention, near: Mapping[str, Text], problem: Input) -> bool:
-        """Whether an object is one problem's own."""
-        if found.names is not Names.OBJECT:
+    def _of_problem(self, target: Mention, texts: Mapping[str, Text], problem: Input) -> bool:
+        """Whether a name is an object that only the problem declares."""
+        if target.name_kind is not NameKind.OBJECT:
             return False
         declared = [
             text
-            for text in near.values()
+            for text in texts.values()
             for m in self.mentions(text)
-            if m.declares and m.names is Names.OBJECT and m.name == found.name
+            if m.declares and m.name_kind is NameKind.OBJECT and m.name == target.name
         ]
         return all([os.path.realpath(text.path) == os.path.realpath(problem.path) for text in declared])
 
-    def _paths(self, own: Text) -> Iterator[str]:
-        """The files of the workspace folder that may be ours, by their endings, in order."""
-        root, count = self._files.root(own.path), 0
+    def _paths(self, current: Text) -> Iterator[str]:
+        """Yield the files of the workspace folder with a suffix of plans, PDDL or specifications, sorted."""
+        root, count = self._files.root(current.path), 0
         for folder, below, names in os.walk(root):
             below[:] = sorted([name for name in below if name[0] != "." and name not in ("node_modules", "build")])
             for name in sorted(names):
@@ -116,164 +126,175 @@ class Symbols:
                     return
                 yield os.path.join(folder, name)
 
-    # -- questions --------------------------------------------------------------------------------------------------
+    # -- uses -------------------------------------------------------------------------------------------------------
 
-    def uses(self, judged: Judged, found: Mention) -> list[tuple[Text, Mention]]:
-        """Every place of a name, declarations included."""
-        if judged.script is not None:
-            return self._uses_of_scripts(judged, judged.script, found)
+    def uses(self, analysis: Analysis, target: Mention) -> list[tuple[Text, Mention]]:
+        """Return every use of a name, including declarations."""
+        if analysis.script is not None:
+            return self._script_uses(analysis, analysis.script, target)
         out = []
-        for text in self.group(judged, found):
+        for text in self.group(analysis, target):
             for mention in self.mentions(text):
-                if mention.names is not found.names or mention.name != found.name:
+                if mention.name_kind is not target.name_kind or mention.name != target.name:
                     continue
-                if found.names is Names.VARIABLE and mention.within != found.within:
+                if target.name_kind is NameKind.VARIABLE and mention.within != target.within:
                     continue
                 out.append((text, mention))
         return out
 
-    def definition(self, judged: Judged, found: Mention) -> tuple[Text, Mention] | None:
-        """Where a name is declared."""
-        if judged.script is not None:
-            return self._of_world(judged.script, found)
-        return next(((text, mention) for text, mention in self.uses(judged, found) if mention.declares), None)
+    def definition(self, analysis: Analysis, target: Mention) -> tuple[Text, Mention] | None:
+        """Return the declaration of a name."""
+        if analysis.script is not None:
+            return self._script_definition(analysis.script, target)
+        return next(((text, mention) for text, mention in self.uses(analysis, target) if mention.declares), None)
 
-    def _of_world(self, prepared: Prepared, found: Mention) -> tuple[Text, Mention] | None:
-        """Where a name of a script comes from: an action from the domain of the world, an object from the scene."""
-        if found.names is Names.OBJECT:
-            return scene_mention(prepared, found.name)
-        domain = given(prepared, "domain")
+    def _script_definition(self, prepared: Prepared, target: Mention) -> tuple[Text, Mention] | None:
+        """Return the declaration of a name in a script: in the home world's domain or in the scene."""
+        if target.name_kind is NameKind.OBJECT:
+            return scene_mention(prepared, target.name)
+        domain = input_of_role(prepared, "domain")
         text = None if domain is None else self._files.text(domain.path.partition(" (with ")[0])
         if text is None:
             return None
-        return next(((text, m) for m in self.mentions(text) if m.declares and _same_name(m, found)), None)
+        return next(((text, m) for m in self.mentions(text) if m.declares and _same_name(m, target)), None)
 
-    def _uses_of_scripts(self, judged: Judged, prepared: Prepared, found: Mention) -> list[tuple[Text, Mention]]:
-        """The same of a name of a script: also in the specifications, and in other scripts about the same scene."""
-        own = judged.text
-        session, root = self._files.found(own.path), self._files.root(own.path)
-        out = [(own, mention) for mention in self.names(judged) if _same_name(mention, found)]
-        origin = self._of_world(prepared, found)
-        out += [] if origin is None else [origin]
-        for path in same_scene(session, own.path, root):
+    def _script_uses(self, analysis: Analysis, prepared: Prepared, target: Mention) -> list[tuple[Text, Mention]]:
+        """Return the uses of a script's name in this script, in scripts of the same scene, and in specifications."""
+        current = analysis.text
+        folder, root = self._files.folder_session(current.path), self._files.root(current.path)
+        out = [(current, mention) for mention in self.names(analysis) if _same_name(mention, target)]
+        definition = self._script_definition(prepared, target)
+        out += [] if definition is None else [definition]
+        for path in scripts_of_scene(folder, current.path, root):
             text = self._files.text(path)
             if text is not None:
-                out += [(text, mention) for mention in names_of_script(session, text) if _same_name(mention, found)]
-        for path in self._paths(own):
+                out += [(text, mention) for mention in names_of_script(folder, text) if _same_name(mention, target)]
+        for path in self._paths(current):
             text = self._files.text(path) if path.lower().endswith(".safe") else None
             if text is not None:
-                out += [(text, mention) for mention in self.mentions(text) if _same_name(mention, found)]
+                out += [(text, mention) for mention in self.mentions(text) if _same_name(mention, target)]
         return out
 
-    def declared(self, judged: Judged) -> dict[Names, list[str]]:
-        """The names that a file can use: its own, and those of its domain and problem."""
-        domain, problem = _of(self._files.found(judged.text.path), judged.text)
-        texts = {judged.text.path: judged.text}
+    def declared(self, analysis: Analysis) -> dict[NameKind, list[str]]:
+        """Return the names that a file can use: declared in the file, its domain or its problem."""
+        domain, problem = _domain_and_problem(self._files.folder_session(analysis.text.path), analysis.text)
+        texts = {analysis.text.path: analysis.text}
         for input_ in (domain, problem):
             if input_ is not None and (text := self._files.text(input_.path)) is not None:
                 texts.setdefault(text.path, text)
-        out: dict[Names, list[str]] = {}
+        out: dict[NameKind, list[str]] = {}
         for text in texts.values():
             for mention in self.mentions(text):
-                if mention.declares and mention.name not in out.setdefault(mention.names, []):
-                    out[mention.names].append(mention.name)
+                if mention.declares and mention.name not in out.setdefault(mention.name_kind, []):
+                    out[mention.name_kind].append(mention.name)
         return out
 
     # -- renaming ---------------------------------------------------------------------------------------------------
 
-    def renamed(self, judged: Judged, found: Mention, new: str) -> dict[str, tuple[Text, list[Span]]]:
-        """The places to change, by URI. Raises :class:`NotRenamed`.
+    def rename(self, analysis: Analysis, target: Mention, new: str) -> dict[str, tuple[Text, list[Span]]]:
+        """Return the spans to change, by URI.
 
-        The service judges each file of the group before and after: what it says must be the same.
+        Analyses each affected file before and after the change: verdicts and diagnostic codes must not differ.
+
+        Raises:
+            RenameRefused: the name cannot be changed.
         """
-        if judged.script is not None:
-            raise NotRenamed(why_not(judged.script, found))
+        if analysis.script is not None:
+            raise RenameRefused(rename_refusal(analysis.script, target))
         word = new.strip().lower() or "-"
-        right = (
+        is_valid = (
             is_object_name(word)
-            if found.names in (Names.OBJECT, Names.RULE)
+            if target.name_kind in (NameKind.OBJECT, NameKind.RULE)
             else is_name(word.removeprefix("?") or "-")
         )
-        right = right and _WORD.fullmatch(word) is not None
-        if not right or (found.names is Names.VARIABLE) != word.startswith("?"):
-            raise NotRenamed(f"`{new}` cannot name a {found.names.value}")
-        uses = self.uses(judged, found)
+        is_valid = is_valid and _WORD.fullmatch(word) is not None
+        if not is_valid or (target.name_kind is NameKind.VARIABLE) != word.startswith("?"):
+            raise RenameRefused(f"`{new}` cannot name a {target.name_kind.value}")
+        uses = self.uses(analysis, target)
         if not any([mention.declares for _, mention in uses]):
-            raise NotRenamed(f"nothing here declares the {found.names.value} `{found.name}`")
-        root = os.path.join(os.path.realpath(self._files.root(judged.text.path)), "")
+            raise RenameRefused(f"no file here declares the {target.name_kind.value} `{target.name}`")
+        root = os.path.join(os.path.realpath(self._files.root(analysis.text.path)), "")
         outside = [text.path for text, _ in uses if not os.path.realpath(text.path).startswith(root)]
         if outside:
-            raise NotRenamed(f"`{found.name}` is also in {outside[0]}, which is outside of the folder")
-        group = self.group(judged, found)
-        if len(group) > MAX_JUDGED:
-            raise NotRenamed(f"{len(group)} files would have to be judged again; at most {MAX_JUDGED} are")
-        if any([self._clashes(text, found, word) for text in group]):
-            raise NotRenamed(f"there is a {found.names.value} `{word}` already")
+            raise RenameRefused(f"`{target.name}` is also in {outside[0]}, which is outside the workspace folder")
+        group = self.group(analysis, target)
+        if len(group) > MAX_CHECKED:
+            raise RenameRefused(f"the rename affects {len(group)} files; at most {MAX_CHECKED} are supported")
+        if any([self._clashes(text, target, word) for text in group]):
+            raise RenameRefused(f"a {target.name_kind.value} `{word}` already exists")
         places: dict[str, tuple[Text, list[Span]]] = {}
         for text, mention in uses:
             places.setdefault(text.uri, (text, []))[1].append(mention.span)
-        changed = {uri: _replaced(text, spans, new.strip()) for uri, (text, spans) in places.items()}
-        self._verified(judged, group, changed)
+        changed = {uri: _apply_edits(text, spans, new.strip()) for uri, (text, spans) in places.items()}
+        self._verify_unchanged(analysis, group, changed)
         return places
 
-    def _clashes(self, text: Text, found: Mention, word: str) -> bool:
+    def _clashes(self, text: Text, target: Mention, word: str) -> bool:
         return any(
-            [m.names is found.names and m.name == word and m.within == found.within for m in self.mentions(text)]
+            [
+                m.name_kind is target.name_kind and m.name == word and m.within == target.within
+                for m in self.mentions(text)
+            ]
         )
 
-    def _verified(self, judged: Judged, group: list[Text], changed: Mapping[str, str]) -> None:
-        """Raise :class:`NotRenamed` unless the service says the same of every file with the new texts."""
+    def _verify_unchanged(self, analysis: Analysis, group: list[Text], changed: Mapping[str, str]) -> None:
+        """Raise :class:`RenameRefused` if the analysis of any file differs with the new texts."""
         unsaved = self._files.unsaved()
         unsaved.update({os.path.realpath(text.path): changed[text.uri] for text in group if text.uri in changed})
-        before = self._files.found(judged.text.path)
-        after = self._files.found(judged.text.path, unsaved)
+        before = self._files.folder_session(analysis.text.path)
+        after = self._files.folder_session(analysis.text.path, unsaved)
         for text in group:
-            now = Text(text.uri, text.path, changed.get(text.uri, text.text))
-            if _said(judge(before, text)) != _said(judge(after, now)):
-                raise NotRenamed(f"that would change what is said of {os.path.basename(text.path)}")
+            changed_text = Text(text.uri, text.path, changed.get(text.uri, text.text))
+            if _outcome(analyse_file(before, text)) != _outcome(analyse_file(after, changed_text)):
+                raise RenameRefused(
+                    f"the rename would change the verdict or the diagnostics of {os.path.basename(text.path)}"
+                )
 
 
-def _same_name(mention: Mention, found: Mention) -> bool:
-    return mention.names is found.names and mention.name == found.name
+def _same_name(mention: Mention, target: Mention) -> bool:
+    return mention.name_kind is target.name_kind and mention.name == target.name
 
 
 def declaration(source: Source, mention: Mention) -> str:
-    """The list that declares a name, as it is written; of an action or a rule, the first lines."""
-    parts: tuple[Part, ...] = tree(source)
-    best: Form | None = None
+    """Return the source text that declares a name, at most 12 lines."""
+    parts: tuple[Part, ...] = parse_tree(source)
+    innermost: Form | None = None
     while True:
         inner = next((p for p in parts if isinstance(p, Form) and p.span.start < mention.span.start < p.span.end), None)
         if inner is None:
             break
-        best, parts = inner, inner.parts
-    if best is None or best.head in (":objects", ":constants", ":types"):
+        innermost, parts = inner, inner.parts
+    if innermost is None or innermost.head in (":objects", ":constants", ":types"):
         line = source.position(mention.span.start)[0]
         return source.line(line).strip()
-    lines = source.slice(best.span).splitlines()
+    lines = source.slice(innermost.span).splitlines()
     return "\n".join(lines[:12]) + ("\n  .." if len(lines) > 12 else "")
 
 
-def _of(found: Found, text: Text) -> tuple[Input | None, Input | None]:
-    """The domain and the problem that a file belongs to; a domain and a problem are their own."""
-    said = heading(text.text)
-    own = Input(said.kind.value, text.path, "open", text.source)
-    if said.kind is Kind.DOMAIN:
-        return own, None
-    if said.kind in PLANS:
-        inputs: Inputs = found.discovery.find(Input("plan", text.path, "open", text.source), said)
+def _domain_and_problem(folder: FolderSession, text: Text) -> tuple[Input | None, Input | None]:
+    """Return the domain and the problem that a file belongs to; a domain belongs to itself, a problem also."""
+    file_heading = heading(text.text)
+    this_file = Input(file_heading.kind.value, text.path, "open", text.source)
+    if file_heading.kind is Kind.DOMAIN:
+        return this_file, None
+    if file_heading.kind in PLANS:
+        inputs: Inputs = folder.discovery.find(Input("plan", text.path, "open", text.source), file_heading)
         return inputs.domain, inputs.problem
-    domain, problem, _ = belongs(found, text, said)
-    return domain, own if said.kind is Kind.PROBLEM else problem if said.kind is Kind.SAFETY else None
+    domain, problem, _ = related_inputs(folder, text, file_heading)
+    return (
+        domain,
+        this_file if file_heading.kind is Kind.PROBLEM else problem if file_heading.kind is Kind.SAFETY else None,
+    )
 
 
-def _same(its: Input | None, problem: Input, text: Text) -> bool:
-    """Whether a file is about a problem; specifications are about any."""
+def _is_about(file_problem: Input | None, problem: Input, text: Text) -> bool:
+    """Whether a file belongs to a problem; specifications belong to every problem."""
     if heading(text.text).kind in (Kind.SAFETY, Kind.MAPPING):
         return True
-    return its is not None and os.path.realpath(its.path) == os.path.realpath(problem.path)
+    return file_problem is not None and os.path.realpath(file_problem.path) == os.path.realpath(problem.path)
 
 
-def _replaced(text: Text, spans: list[Span], new: str) -> str:
+def _apply_edits(text: Text, spans: list[Span], new: str) -> str:
     out, at = [], 0
     for span in sorted(spans):
         out += [text.text[at : span.start], new]
@@ -281,10 +302,10 @@ def _replaced(text: Text, spans: list[Span], new: str) -> str:
     return "".join([*out, text.text[at:]])
 
 
-def _said(judged: Judged) -> object:
-    """What must not change with a name: verdicts, and which mistakes there are."""
-    codes = sorted([d.code for d in judged.diagnostics])
-    if judged.result is None:
+def _outcome(analysis: Analysis) -> object:
+    """Return what a rename must not change: the verdicts, the findings and the diagnostic codes."""
+    codes = sorted([d.code for d in analysis.diagnostics])
+    if analysis.result is None:
         return codes
-    report = judged.result.report
+    report = analysis.result.report
     return codes, report.headline, report.goal, report.safe, [(f.code, f.step) for f in report.findings]

@@ -1,7 +1,7 @@
-"""One thread that does all work: the engine is not made for two, and the loop that reads messages stays free.
+"""One worker thread: the engine is not thread-safe, and the message loop must not block.
 
-Work that is cancelled while it waits is never begun; work that runs is interrupted as the time limit of a command
-would do it, so that the service gives up what it had compiled, and nothing half done is used again.
+Work that is cancelled while it waits never starts. Running work is interrupted with the exception of a time limit, so
+that the session discards its compiled objects and incomplete results are not used again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from plansafe.app.system.time_limit import OutOfTime
 
-Done = TypeVar("Done")
+ResultT = TypeVar("ResultT")
 
 
 class Worker:
-    """Runs functions one after the other, those that editors wait for in the order they came."""
+    """Run functions one after the other, in the order of submission."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "safecheck")
@@ -28,10 +28,10 @@ class Worker:
         self._running: object | None = None
         self._thread = 0
 
-    async def run(self, work: Callable[[], Done]) -> Done:
-        """The result of some work; a task that is cancelled while it waits for it stops the work."""
+    async def run(self, work: Callable[[], ResultT]) -> ResultT:
+        """Run a function and return its result; cancelling the awaiting task interrupts the function."""
         token = object()
-        future = self._pool.submit(self._do, token, work)
+        future = self._pool.submit(self._execute, token, work)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -39,13 +39,13 @@ class Worker:
             raise
 
     def close(self) -> None:
-        """Stop: what waits is not begun, and what runs is interrupted, so that the process can end."""
+        """Cancel waiting work and interrupt running work, so that the process can end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             if self._running is not None:
                 self._interrupt()
 
-    def _do(self, token: object, work: Callable[[], Done]) -> Done:
+    def _execute(self, token: object, work: Callable[[], ResultT]) -> ResultT:
         with self._lock:
             self._thread, self._running = threading.get_ident(), token
         try:
@@ -54,7 +54,7 @@ class Worker:
             self._end()
 
     def _end(self) -> None:
-        """From here on nothing is interrupted; an interruption that has not arrived is taken back."""
+        """Mark the work as ended, and cancel an interruption that has not arrived."""
         while True:
             with suppress(OutOfTime):
                 with self._lock:
@@ -62,7 +62,7 @@ class Worker:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), None)
                 return
 
-    def _stop(self, token: object, future: Future[Done]) -> None:
+    def _stop(self, token: object, future: Future[ResultT]) -> None:
         if future.cancel():
             return
         with self._lock:

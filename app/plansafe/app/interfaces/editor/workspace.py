@@ -1,4 +1,4 @@
-"""The files that an editor has open, the service's sessions over them, and what each file came to."""
+"""Open files, the audit session of each workspace folder, and the analysis of each file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
-from plansafe.app.interfaces.editor.settings import Configured, configured
-from plansafe.app.interfaces.editor.state_trace import Walk
+from plansafe.app.interfaces.editor.settings import EffectiveSettings, effective_settings
+from plansafe.app.interfaces.editor.state_trace import StateTrace
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Heading, Kind, heading
 from plansafe.app.project.inputs import Choice, Input
@@ -21,16 +21,16 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 
 PLANS = (Kind.PLAN, Kind.STEPS, Kind.EMPTY, Kind.OTHER)
-"""What is read as a plan: also what is not one yet, and scripts of other worlds."""
+"""File kinds that are read as a plan; empty and unrecognised files can be scripts of a home world."""
 _NO_DOMAIN = "(define (domain none))"
-_MAX_KEPT = 64
+_MAX_CACHED = 64
 
 
-class Judged(NamedTuple):
-    """What came of one version of a file.
+class Analysis(NamedTuple):
+    """The analysis of one version of a file.
 
-    Of a plan, ``result`` is its audit, and ``prepared`` the plan with its task (``None`` where it could not be judged).
-    Of other files ``checker`` has what they were compiled to, and ``diagnostics`` what is wrong.
+    For a plan, ``result`` is its audit and ``prepared`` the plan with its task (``None`` if it could not be audited).
+    For other files, ``checker`` is the compiled task and ``diagnostics`` are its errors and warnings.
     """
 
     text: Text
@@ -41,29 +41,29 @@ class Judged(NamedTuple):
     prepared: Prepared | None = None
     checker: Checker | None = None
     confirmed: bool = True
-    """Whether the independent kernel was asked about what was found."""
+    """True if the replay kernel has checked the findings."""
 
     @property
     def script(self) -> Prepared | None:
-        """The plan with its task, where it is a script of a world and not PDDL."""
+        """The plan with its task, if it is a script of a home world and not PDDL."""
         return None if self.prepared is None or self.prepared.write is None else self.prepared
 
-    def with_more(self, diagnostics: tuple[Diagnostic, ...], files: Workspace) -> Judged:
-        """The same with more to say, of texts as they are open or on the disk."""
+    def with_diagnostics(self, diagnostics: tuple[Diagnostic, ...], workspace: Workspace) -> Analysis:
+        """Return the analysis with additional diagnostics, and the texts that they refer to."""
         if not diagnostics:
             return self
         sources = dict(self.sources)
         for name in {label.source for diagnostic in diagnostics for label in diagnostic.labels} - sources.keys():
-            text = files.text(name)
+            text = workspace.text(name)
             if text is not None:
                 sources[name] = text.source
         return self._replace(diagnostics=(*self.diagnostics, *diagnostics), sources=sources)
 
 
-class Found(NamedTuple):
-    """The session of a folder: it stays until a file that is no plan changes."""
+class FolderSession(NamedTuple):
+    """The session of a workspace folder; it is reused until a file other than a plan changes."""
 
-    configured: Configured
+    effective: EffectiveSettings
     session: Session
     discovery: Discovery
 
@@ -71,191 +71,201 @@ class Found(NamedTuple):
 class Workspace:
     """Open files by URI.
 
-    The loop that reads messages changes ``texts``, ``roots`` and ``said`` and calls :meth:`put`, :meth:`close` and
-    :meth:`forget`; everything else belongs to the thread that works.
+    The message loop changes ``texts``, ``roots`` and ``editor_settings`` and calls :meth:`put`, :meth:`close` and
+    :meth:`invalidate`. Only the worker thread uses the other methods.
     """
 
     def __init__(self) -> None:
         self.roots: list[str] = []
-        self.said: dict[str, Any] = {}
+        self.editor_settings: dict[str, Any] = {}
         self.texts: dict[str, Text] = {}
-        self._found: dict[str, Found] = {}
-        self._judged: dict[str, Judged] = {}
-        self._walks: dict[str, Walk] = {}
-        self.age = 0
-        """How often something changed that other files depend on."""
-        self._seen = 0
+        self._folder_sessions: dict[str, FolderSession] = {}
+        self._analyses: dict[str, Analysis] = {}
+        self._traces: dict[str, StateTrace] = {}
+        self.generation = 0
+        """Number of changes that affect other files."""
+        self._cached_generation = 0
 
     # -- texts ------------------------------------------------------------------------------------------------------
 
     def put(self, text: Text) -> None:
-        """A new version of an open file."""
-        before = self.texts.get(text.uri)
+        """Store a new version of an open file."""
+        open_text = self.texts.get(text.uri)
         self.texts[text.uri] = text
-        known = _on_disk(text.path) if before is None else before.text
-        if known != text.text and not (_is_plan(text.text) and (known is None or _is_plan(known))):
-            self.forget()
+        previous = _read_from_disk(text.path) if open_text is None else open_text.text
+        if previous != text.text and not (_is_plan(text.text) and (previous is None or _is_plan(previous))):
+            self.invalidate()
 
     def close(self, uri: str) -> None:
-        """A file is closed: what counts is what is on the disk."""
+        """Remove a closed file; the version on disk is used from now on."""
         text = self.texts.pop(uri, None)
-        if text is not None and text.text != _on_disk(text.path) and not _is_plan(text.text):
-            self.forget()
+        if text is not None and text.text != _read_from_disk(text.path) and not _is_plan(text.text):
+            self.invalidate()
 
     def text(self, path: str) -> Text | None:
-        """A file as it is open, else as it is on the disk; ``None`` if it cannot be read."""
+        """Return the open version of a file, else the version on disk, or ``None`` if it cannot be read."""
         real = os.path.realpath(path)
-        found = next((text for text in self.texts.values() if os.path.realpath(text.path) == real), None)
-        if found is not None:
-            return found
-        said = _on_disk(path)
-        if said is None:
+        open_text = next((text for text in self.texts.values() if os.path.realpath(text.path) == real), None)
+        if open_text is not None:
+            return open_text
+        content = _read_from_disk(path)
+        if content is None:
             return None
-        return Text(uri_of(path), path, said)
+        return Text(uri_of(path), path, content)
 
     def unsaved(self) -> dict[str, str]:
-        """What is open, by real path."""
+        """Return the content of the open files, by real path."""
         return {os.path.realpath(text.path): text.text for text in list(self.texts.values())}
 
-    def forget(self) -> None:
-        """Something changed that other files depend on: nothing that was compiled is used again."""
-        self.age += 1
+    def invalidate(self) -> None:
+        """Discard all cached sessions and analyses, because a file that other files depend on changed."""
+        self.generation += 1
 
-    def _catch_up(self) -> None:
-        age = self.age
-        if self._seen != age:
-            self._seen = age
-            self._found.clear()
-            self._judged.clear()
-            self._walks.clear()
+    def _drop_stale_caches(self) -> None:
+        generation = self.generation
+        if self._cached_generation != generation:
+            self._cached_generation = generation
+            self._folder_sessions.clear()
+            self._analyses.clear()
+            self._traces.clear()
 
-    # -- judging ----------------------------------------------------------------------------------------------------
+    # -- analyses ---------------------------------------------------------------------------------------------------
 
     def root(self, path: str) -> str:
-        """The workspace folder of a file, else its own folder."""
+        """Return the innermost workspace folder that contains a file, else the folder of the file."""
         real = os.path.realpath(path)
-        above = [root for root in self.roots if real.startswith(os.path.join(os.path.realpath(root), ""))]
-        return max(above, key=len, default=os.path.dirname(os.path.abspath(path)))
+        enclosing = [root for root in self.roots if real.startswith(os.path.join(os.path.realpath(root), ""))]
+        return max(enclosing, key=len, default=os.path.dirname(os.path.abspath(path)))
 
-    def found(self, path: str, unsaved: Mapping[str, str] | None = None) -> Found:
-        """The session for a file: of its workspace folder, which is the current folder of what is asked of it."""
-        self._catch_up()
+    def folder_session(self, path: str, unsaved: Mapping[str, str] | None = None) -> FolderSession:
+        """Return the session of a file's workspace folder, and make that folder the current directory."""
+        self._drop_stale_caches()
         root = self.root(path)
         if os.path.isdir(root) and os.path.realpath(os.curdir) != os.path.realpath(root):
             os.chdir(root)
-        known = self._found.get(root) if unsaved is None else None
-        if known is None:
-            now = configured(root, self.said)
-            s = now.settings
+        folder = self._folder_sessions.get(root) if unsaved is None else None
+        if folder is None:
+            effective = effective_settings(root, self.editor_settings)
+            s = effective.settings
             choice = Choice(s.domain, s.problem, s.specs, s.default_spec, s.gate, s.project, s.ltl)
             discovery = Discovery(choice, unsaved=self.unsaved() if unsaved is None else unsaved)
-            known = Found(now, Session(s, discovery), discovery)
+            folder = FolderSession(effective, Session(s, discovery), discovery)
             if unsaved is None:
-                self._found[root] = known
-        return known
+                self._folder_sessions[root] = folder
+        return folder
 
-    def judged(self, text: Text) -> Judged:
-        """What the service says of a file; the same version is judged once. The kernel is not asked yet."""
-        self._catch_up()
-        known = self._judged.get(text.uri)
-        if known is None or known.text.source is not text.source:
-            while len(self._judged) >= _MAX_KEPT:
-                del self._judged[next(iter(self._judged))]
+    def analyse(self, text: Text) -> Analysis:
+        """Return the analysis of a file, cached per version. The replay kernel does not check it yet."""
+        self._drop_stale_caches()
+        analysis = self._analyses.get(text.uri)
+        if analysis is None or analysis.text.source is not text.source:
+            while len(self._analyses) >= _MAX_CACHED:
+                del self._analyses[next(iter(self._analyses))]
             try:
-                known = judge(self.found(text.path), text)
+                analysis = analyse_file(self.folder_session(text.path), text)
             except OutOfTime:
-                self.forget()
+                self.invalidate()
                 raise
-            self._judged[text.uri] = known
-        return known
+            self._analyses[text.uri] = analysis
+        return analysis
 
-    def confirmed(self, judged: Judged) -> Judged:
-        """The same with findings that the kernel was asked about: most of the work, for when typing rests."""
-        if judged.confirmed:
-            return judged
+    def confirm(self, analysis: Analysis) -> Analysis:
+        """Check the findings with the replay kernel. This is the slowest part, so it runs when typing pauses."""
+        if analysis.confirmed:
+            return analysis
         try:
-            known = judge(self.found(judged.text.path), judged.text, confirm=True)
+            confirmed = analyse_file(self.folder_session(analysis.text.path), analysis.text, confirm=True)
         except OutOfTime:
-            self.forget()
+            self.invalidate()
             raise
-        self._judged[judged.text.uri] = known
-        return known
+        self._analyses[analysis.text.uri] = confirmed
+        return confirmed
 
-    def walk(self, judged: Judged) -> Walk | None:
-        """The states along a plan; steps that an earlier version began with are not taken again."""
-        if judged.prepared is None:
+    def trace(self, analysis: Analysis) -> StateTrace | None:
+        """Return the state trace of a plan, reusing the unchanged leading steps of the previous version."""
+        if analysis.prepared is None:
             return None
-        before = self._walks.get(judged.text.uri)
-        if before is None or before.prepared is not judged.prepared:
-            while len(self._walks) >= _MAX_KEPT:
-                del self._walks[next(iter(self._walks))]
-            earlier = self._walks.pop(judged.text.uri, None)
-            before = self._walks[judged.text.uri] = Walk(judged.prepared, earlier)
-        return before
+        trace = self._traces.get(analysis.text.uri)
+        if trace is None or trace.prepared is not analysis.prepared:
+            while len(self._traces) >= _MAX_CACHED:
+                del self._traces[next(iter(self._traces))]
+            previous = self._traces.pop(analysis.text.uri, None)
+            trace = self._traces[analysis.text.uri] = StateTrace(analysis.prepared, previous)
+        return trace
 
 
-def judge(found: Found, text: Text, confirm: bool = False) -> Judged:
-    """Ask the service about a file of any kind; with ``confirm`` also the kernel about what was found."""
-    said = heading(text.text)
-    problems = found.configured.problems
-    if said.kind in PLANS:
-        return _plan(found, text, said.kind, confirm)
-    judged = _part(found, text, said)
-    return judged._replace(diagnostics=(*problems, *judged.diagnostics))
+def analyse_file(folder: FolderSession, text: Text, confirm: bool = False) -> Analysis:
+    """Analyse a file of any kind; with ``confirm``, also check the findings with the replay kernel."""
+    file_heading = heading(text.text)
+    problems = folder.effective.problems
+    if file_heading.kind in PLANS:
+        return _analyse_plan(folder, text, file_heading.kind, confirm)
+    analysis = _analyse_definition(folder, text, file_heading)
+    return analysis._replace(diagnostics=(*problems, *analysis.diagnostics))
 
 
-def _plan(found: Found, text: Text, kind: Kind, confirm: bool) -> Judged:
-    """A plan, or a script of the world that is in force."""
-    session, prepared = found.session, None
+def _analyse_plan(folder: FolderSession, text: Text, kind: Kind, confirm: bool) -> Analysis:
+    """Audit a plan, or a script of the configured home world."""
+    session, prepared = folder.session, None
     results: list[Result] = []
 
-    def work(ready: Prepared) -> Result:
+    def audit(prepared_plan: Prepared) -> Result:
         nonlocal prepared
-        prepared = ready
-        return session.audit(ready, confirm=confirm)
+        prepared = prepared_plan
+        return session.audit(prepared_plan, confirm=confirm)
 
-    results += session.each([text.source], work, found.configured.settings.time_limit)
+    results += session.each([text.source], audit, folder.effective.settings.time_limit)
     result = results[0]
-    diagnostics = (*found.configured.problems, *result.report.diagnostics)
+    diagnostics = (*folder.effective.problems, *result.report.diagnostics)
     sources = {**result.sources, text.path: text.source}
     checker = None if prepared is None else prepared.checker
-    silent = not result.report.findings or (checker is not None and checker.ok and checker.open)
-    return Judged(text, kind, diagnostics, sources, result, prepared, checker, confirm or silent)
+    nothing_to_confirm = not result.report.findings or (checker is not None and checker.ok and checker.open)
+    return Analysis(text, kind, diagnostics, sources, result, prepared, checker, confirm or nothing_to_confirm)
 
 
-def _part(found: Found, text: Text, said: Heading) -> Judged:
-    """A domain, a problem or a specification: what is wrong with it, given what it belongs to."""
-    from plansafe.specs.lint.api import no_problem  # noqa: PLC0415 - plans do without
+def _analyse_definition(folder: FolderSession, text: Text, file_heading: Heading) -> Analysis:
+    """Check a domain, a problem or a specification against the domain and problem that it belongs to."""
+    from plansafe.specs.lint.api import no_problem  # noqa: PLC0415 - not needed for plans
 
-    settings, source = found.configured.settings, text.source
+    settings, source = folder.effective.settings, text.source
     specs: list[Source] = []
     diagnostics: tuple[Diagnostic, ...] = ()
-    if said.kind is Kind.DOMAIN:
+    if file_heading.kind is Kind.DOMAIN:
         domain, problem = source, no_problem(source)
     else:
-        near = belongs(found, text, said)
-        diagnostics = () if near[0] is not None or said.kind is not Kind.PROBLEM else near[2]
+        own_domain, own_problem, discovery_errors = related_inputs(folder, text, file_heading)
+        diagnostics = () if own_domain is not None or file_heading.kind is not Kind.PROBLEM else discovery_errors
         if diagnostics:
-            return Judged(text, said.kind, diagnostics, {text.path: source})
-        domain = near[0].source if near[0] is not None else Source("<no domain>", _NO_DOMAIN)
-        if said.kind is Kind.PROBLEM:
+            return Analysis(text, file_heading.kind, diagnostics, {text.path: source})
+        domain = own_domain.source if own_domain is not None else Source("<no domain>", _NO_DOMAIN)
+        if file_heading.kind is Kind.PROBLEM:
             problem = source
         else:
-            problem = near[1].source if near[1] is not None else no_problem(domain)
+            problem = own_problem.source if own_problem is not None else no_problem(domain)
             specs = [source]
-    checker, _ = compiled(found.discovery, domain, problem, specs, settings._replace(profile=None))
+    checker, _ = compiled(folder.discovery, domain, problem, specs, settings._replace(profile=None))
     sources = {**checker.sources, text.path: source}
-    own = [d for d in checker.diagnostics if not d.labels or d.labels[0].source == text.path]
-    if domain.name == "<no domain>":  # of a library nothing is known but its own words
-        own = [d for d in own if d.code not in (SC.VOCABULARY, SC.RULE_NOT_APPLICABLE, SC.OTHER_DOMAIN)]
-    elsewhere = [d for d in checker.diagnostics if d.labels and d.labels[0].source != text.path]
-    return Judged(text, said.kind, (*own, *([] if own else elsewhere)), sources, checker=checker)
+    diagnostics_here = [d for d in checker.diagnostics if not d.labels or d.labels[0].source == text.path]
+    if domain.name == "<no domain>":  # a rule library has no domain to check its names against
+        diagnostics_here = [
+            d for d in diagnostics_here if d.code not in (SC.VOCABULARY, SC.RULE_NOT_APPLICABLE, SC.OTHER_DOMAIN)
+        ]
+    diagnostics_elsewhere = [d for d in checker.diagnostics if d.labels and d.labels[0].source != text.path]
+    return Analysis(
+        text,
+        file_heading.kind,
+        (*diagnostics_here, *([] if diagnostics_here else diagnostics_elsewhere)),
+        sources,
+        checker=checker,
+    )
 
 
-def belongs(found: Found, text: Text, said: Heading) -> tuple[Input | None, Input | None, tuple[Diagnostic, ...]]:
-    """The domain and the problem that a file is about, looked for as those of a plan in its folder."""
+def related_inputs(
+    folder: FolderSession, text: Text, file_heading: Heading
+) -> tuple[Input | None, Input | None, tuple[Diagnostic, ...]]:
+    """Find the domain and the problem of a file, with the same search as for a plan in its folder."""
     plan = Input("plan", text.path, "open", text.source)
-    inputs = found.discovery.find(plan, Heading(Kind.PLAN, None, said.domain, said.problem))
+    inputs = folder.discovery.find(plan, Heading(Kind.PLAN, None, file_heading.domain, file_heading.problem))
     return inputs.domain, inputs.problem, inputs.diagnostics
 
 
@@ -263,7 +273,7 @@ def _is_plan(text: str) -> bool:
     return heading(text).kind in PLANS
 
 
-def _on_disk(path: str) -> str | None:
+def _read_from_disk(path: str) -> str | None:
     try:
         return Source.from_path(path).text
     except OSError:

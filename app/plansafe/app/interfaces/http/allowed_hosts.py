@@ -1,4 +1,4 @@
-"""Names under which the service may be asked for: a page in a browser that calls this machine by another is refused."""
+"""The host names that the service accepts in requests, as protection against DNS rebinding in a browser."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 class Hosts(NamedTuple):
-    """Names without ports, in lower case; ``*`` is any, ``*.home.example`` what ends so."""
+    """Host names without ports, in lower case. ``*`` matches any name, ``*.home.example`` any subdomain."""
 
     names: tuple[str, ...] = ("*",)
 
-    def know(self, header: str) -> bool:
-        """Whether the service is asked for under a name of its own. ``header`` may have a port."""
+    def allows(self, header: str) -> bool:
+        """Whether a ``Host`` header, with or without a port, has an allowed name."""
         if "*" in self.names:
             return True
         text = header.strip().lower()
         name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
-        return any([name == one or (one.startswith("*.") and name.endswith(one[1:])) for one in self.names])
+        return any([name == host or (host.startswith("*.") and name.endswith(host[1:])) for host in self.names])
 
 
-def read_hosts(given: list[str], loopback: bool) -> Hosts | Diagnostic:
-    """The names that flags give; else those of this machine where it listens to itself alone, and any elsewhere."""
-    for name in given:
+def read_hosts(option_values: list[str], loopback: bool) -> Hosts | Diagnostic:
+    """Return the hosts from options; the default is loopback names for a loopback address, and any name otherwise."""
+    for name in option_values:
         if _NAME.fullmatch(name.strip("[]")) is None:
-            advice = "a name or address without a port, `*.home.example` for all below it, or `*` for any"
-            return Diagnostic(SC.BAD_OPTION, f"--allow-host takes the name of a host, not {name[:60]!a}", help=advice)
-    if given:
-        return Hosts(tuple([name.strip("[]").lower() for name in given]))
+            advice = "use a name or address without a port, `*.home.example` for its subdomains, or `*` for any host"
+            return Diagnostic(SC.BAD_OPTION, f"--allow-host expects a host name, not {name[:60]!a}", help=advice)
+    if option_values:
+        return Hosts(tuple([name.strip("[]").lower() for name in option_values]))
     return Hosts(LOOPBACK if loopback else ("*",))
 
 
-class OnlyFor:
-    """Passes on what asks for one of some names; anything else is ``refused``."""
+class HostFilter:
+    """Middleware that passes requests for allowed hosts to ``app`` and all others to ``refused``."""
 
     def __init__(self, app: App, hosts: Hosts, refused: App) -> None:
         self._app = app
@@ -49,8 +49,8 @@ class OnlyFor:
         self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """As ASGI has it."""
+        """Handle an ASGI connection."""
         headers = scope.get("headers", ()) if scope["type"] == "http" else ()
-        said = [value.decode("latin-1") for name, value in headers if name == b"host"]
-        known = scope["type"] != "http" or (len(said) == 1 and self._hosts.know(said[0]))
-        await (self._app if known else self._refused)(scope, receive, send)
+        host_headers = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        is_allowed = scope["type"] != "http" or (len(host_headers) == 1 and self._hosts.allows(host_headers[0]))
+        await (self._app if is_allowed else self._refused)(scope, receive, send)

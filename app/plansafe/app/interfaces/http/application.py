@@ -1,6 +1,6 @@
-"""The HTTP service as an ASGI application: reads bounded bodies, asks workers and sessions, and passes answers on.
+"""The HTTP service as an ASGI application: read bounded bodies, send them to workers and sessions, return replies.
 
-Nothing is parsed here but heads and paths: bodies are read by the processes that work on them.
+This process parses only headers and paths; the worker processes parse the bodies.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
-from plansafe.app.interfaces.http.allowed_hosts import Hosts, OnlyFor
+from plansafe.app.interfaces.http.allowed_hosts import HostFilter, Hosts
 from plansafe.app.interfaces.http.api_key import Lock
 from plansafe.app.interfaces.http.openapi import document
-from plansafe.app.interfaces.http.routes import WAYS, Way
+from plansafe.app.interfaces.http.routes import ROUTES, ServiceRoute
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 _JSON = "application/json"
 _SWEEP = 5.0
-_LARGER = "who runs the service may allow more: --body-limit"
-_STRANGE = "the service is not asked for under this name (the header Host)"
+_BODY_LIMIT_HELP = "the operator of the service can raise the limit with --body-limit"
+_HOST_NOT_ALLOWED = "the Host header of the request is not an allowed host of this service"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Bounds(NamedTuple):
-    """The limits of the service. ``body`` and ``bodies``: bytes of one request, and of all that are there at once.
+    """The limits of the service.
 
-    ``body_seconds`` for a body to arrive; ``idle`` seconds until a session expires; ``step`` seconds for one question
-    to a session.
+    ``body`` is the maximum size of one request body, ``bodies`` of all bodies in memory. ``body_seconds`` is the
+    time limit for receiving a body, ``idle`` the seconds until a session expires, and ``step`` the time limit of one
+    request to a session.
     """
 
     limits: Limits = Limits()
@@ -55,7 +56,7 @@ class Bounds(NamedTuple):
 
 
 class Service:
-    """What a running service holds: workers, sessions, and how much of bodies is there."""
+    """The state of a running service: workers, sessions, and the bytes of bodies in memory."""
 
     def __init__(self, bounds: Bounds, lock: Lock) -> None:
         self.bounds = bounds
@@ -63,49 +64,51 @@ class Service:
         self.starter = Starter()
         self.pool = Pool(self.starter, bounds.limits, bounds.workers, bounds.waiting)
         self.sessions = Sessions(self.starter, bounds.limits, bounds.sessions, bounds.idle, bounds.step)
-        self.held = 0
+        self.body_bytes = 0
 
-    async def work(self, way: Way, request: Request) -> Reply:
-        """Answer one request."""
-        if not self.lock.opens(request.headers):
-            return refusal([Diagnostic(SC.BAD_KEY, "no key, or a wrong one", help="Authorization: Bearer KEY")])
-        if way.method == "GET":
-            given = {**dict(request.query_params), **request.path_params, **dict(way.fixed)}
-            return await self.pool.ask(way.operation.name, json.dumps(given).encode("ascii"))
+    async def work(self, route: ServiceRoute, request: Request) -> Reply:
+        """Handle one request and return its reply."""
+        if not self.lock.accepts(request.headers):
+            return refusal(
+                [Diagnostic(SC.BAD_KEY, "the API key is missing or wrong", help="Authorization: Bearer KEY")]
+            )
+        if route.method == "GET":
+            fields = {**dict(request.query_params), **request.path_params, **dict(route.fixed)}
+            return await self.pool.ask(route.operation.name, json.dumps(fields).encode("ascii"))
         session = request.path_params.get("session")
-        if way.method == "DELETE":
+        if route.method == "DELETE":
             return await self.sessions.close(str(session))
         if request.headers.get("content-type", _JSON).partition(";")[0].strip().lower() != _JSON:
-            return _bad(415, "the body is not said to be JSON", f"Content-Type: {_JSON}")
-        held = [0]
+            return _bad(415, "the Content-Type of the body is not JSON", f"Content-Type: {_JSON}")
+        received = [0]
         try:
-            body = await self._body(request, held)
+            body = await self._body(request, received)
             if isinstance(body, Reply):
                 return body
             if session is not None:
-                return await self.sessions.ask(str(session), way.operation.name, body)
-            if way.operation.name == "open_session":
+                return await self.sessions.ask(str(session), route.operation.name, body)
+            if route.operation.name == "open_session":
                 return await self.sessions.open(body)
-            return await self.pool.ask(way.operation.name, body)
+            return await self.pool.ask(route.operation.name, body)
         finally:
-            self.held -= held[0]
+            self.body_bytes -= received[0]
 
-    async def _body(self, request: Request, held: list[int]) -> bytes | Reply:
-        """The body, within the limits; ``held`` says how much of it is there."""
-        most = self.bounds.body
-        said = request.headers.get("content-length", "0")
-        if said.isdecimal() and len(said) < 20 and int(said) > most:
-            return _bad(413, f"the body is larger than {most:,} bytes", _LARGER)
+    async def _body(self, request: Request, received: list[int]) -> bytes | Reply:
+        """Read the body within the limits; ``received[0]`` counts its bytes."""
+        max_size = self.bounds.body
+        content_length = request.headers.get("content-length", "0")
+        if content_length.isdecimal() and len(content_length) < 20 and int(content_length) > max_size:
+            return _bad(413, f"the body is larger than {max_size:,} bytes", _BODY_LIMIT_HELP)
         parts: list[bytes] = []
         try:
             async with asyncio.timeout(self.bounds.body_seconds):
                 async for part in request.stream():
-                    held[0] += len(part)
-                    self.held += len(part)
-                    if held[0] > most:
-                        return _bad(413, f"the body is larger than {most:,} bytes", _LARGER)
-                    if self.held > self.bounds.bodies:
-                        message = "the bodies of other requests fill the memory of the service"
+                    received[0] += len(part)
+                    self.body_bytes += len(part)
+                    if received[0] > max_size:
+                        return _bad(413, f"the body is larger than {max_size:,} bytes", _BODY_LIMIT_HELP)
+                    if self.body_bytes > self.bounds.bodies:
+                        message = "the request bodies in memory have reached the limit of the service"
                         return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="ask again later")])
                     parts.append(part)
         except TimeoutError:
@@ -113,25 +116,25 @@ class Service:
         return b"".join(parts)
 
     async def sweep(self) -> None:
-        """End sessions that have expired, for as long as the service runs."""
+        """Close expired sessions periodically while the service runs."""
         while True:
             await asyncio.sleep(min(_SWEEP, max(0.1, self.bounds.idle / 2)))
             await self.sessions.sweep()
 
     async def close(self) -> None:
-        """End every process."""
+        """End all worker and session processes."""
         await self.sessions.close_all()
         await self.pool.close()
         self.starter.close()
 
 
 def application(bounds: Bounds, lock: Lock, hosts: Hosts = Hosts()) -> Starlette:  # noqa: B008 - frozen
-    """The ASGI application. ``hosts`` are the names under which it may be asked for."""
+    """Create the ASGI application. ``hosts`` are the allowed values of the Host header."""
     service = Service(bounds, lock)
-    described = json.dumps(document(lock.locked)).encode("ascii")
+    openapi_document = json.dumps(document(lock.locked)).encode("ascii")
 
     async def openapi(_: Request) -> Response:
-        return Response(described, media_type=_JSON)
+        return Response(openapi_document, media_type=_JSON)
 
     async def healthy(_: Request) -> Response:
         return Response(b'{"ok":true}\n', media_type=_JSON)
@@ -148,19 +151,21 @@ def application(bounds: Bounds, lock: Lock, hosts: Hosts = Hosts()) -> Starlette
             await service.close()
 
     routes = [Route("/openapi.json", openapi), Route("/health", healthy)]
-    routes += [Route(way.path, _endpoint(service, way), methods=[way.method]) for way in WAYS]
+    routes += [Route(route.path, _endpoint(service, route), methods=[route.method]) for route in ROUTES]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(OnlyFor, hosts=hosts, refused=_response(_bad(400, _STRANGE, "--allow-host NAME")))],
+        middleware=[
+            Middleware(HostFilter, hosts=hosts, refused=_response(_bad(400, _HOST_NOT_ALLOWED, "--allow-host NAME")))
+        ],
         exception_handlers={HTTPException: _missing},
         lifespan=lifespan,
     )
 
 
-def _endpoint(service: Service, way: Way) -> Endpoint:
+def _endpoint(service: Service, route: ServiceRoute) -> Endpoint:
     async def answer(request: Request) -> Response:
         try:
-            return _response(await service.work(way, request))
+            return _response(await service.work(route, request))
         except ClientDisconnect:
             return Response(status_code=400)
 
@@ -174,17 +179,17 @@ def _response(reply: Reply) -> Response:
     if reply.status == 401:
         headers["www-authenticate"] = "Bearer"
     if reply.status in (408, 413, 415, 401):
-        headers["connection"] = "close"  # what is left of the body is not read
+        headers["connection"] = "close"  # the remaining body is not read
     return Response(reply.body, reply.status, headers, _JSON)
 
 
 def _missing(_: Request, error: Exception) -> Response:
-    """A path that is not there, or a method that it does not take."""
+    """Return the response for an unknown path or an unsupported method."""
     status = error.status_code if isinstance(error, HTTPException) else 404
-    message = "this path does not take the method" if status == 405 else "there is nothing at this path"
-    said = Diagnostic(SC.NOT_THERE, message, help="GET /openapi.json says what there is")
-    answer = _response(refusal([said], status=status))
-    answer.headers.update(getattr(error, "headers", None) or {})  # which methods it takes
+    message = "this path does not support the request method" if status == 405 else "this path does not exist"
+    diagnostic = Diagnostic(SC.NOT_THERE, message, help="GET /openapi.json lists the paths")
+    answer = _response(refusal([diagnostic], status=status))
+    answer.headers.update(getattr(error, "headers", None) or {})  # lists the supported methods
     return answer
 
 

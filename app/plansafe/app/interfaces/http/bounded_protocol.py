@@ -1,8 +1,8 @@
-"""Connections that cannot be held open, and that do not end before their answer is read.
+"""HTTP connections with time limits that stay open until the client has read the response.
 
-A slow head, and an answer that nobody reads, end at a limit of time. Where the answer comes before the whole request is
-read (a body that is too large), the rest is taken and thrown away for a while: a socket closed with bytes unread resets
-the connection, and the client loses the answer (RFC 9112, section 9.6).
+A client that sends its headers too slowly, or does not read the response, is disconnected. If the response is sent
+before the whole request is read (a body that is too large), the remaining bytes are read and discarded for a while:
+closing a socket with unread bytes resets the connection, and the client loses the response (RFC 9112, section 9.6).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class LingeringTransport:
-    """A transport that hears the client out when it is closed with something ``unread``, for so many ``seconds``.
+    """A transport that, when closed with unread input, discards further input for up to ``seconds``.
 
-    It says at once that nothing more comes. A second ``close`` ends the connection as it is.
+    It sends the end of its output at once. A second ``close`` closes the connection immediately.
     """
 
     def __init__(self, transport: asyncio.Transport, unread: Callable[[], bool], seconds: float) -> None:
@@ -32,15 +32,15 @@ class LingeringTransport:
 
     @property
     def lingers(self) -> bool:
-        """What comes now is thrown away."""
+        """Whether further input is discarded."""
         return self._end is not None
 
     def is_closing(self) -> bool:
-        """Nothing more is answered."""
+        """Whether no more responses are sent."""
         return self.lingers or self._transport.is_closing()
 
     def close(self) -> None:
-        """Close the connection, once the client is done or its time is up."""
+        """Close the connection when the client has finished or the time limit has passed."""
         if self.is_closing() or not self._unread():
             self._transport.close()
             return
@@ -49,16 +49,16 @@ class LingeringTransport:
         self._end = asyncio.get_running_loop().call_later(self._seconds, self._transport.abort)
 
     def closed(self) -> None:
-        """The connection is gone."""
+        """Cancel the timer of a lost connection."""
         if self._end is not None:
             self._end.cancel()
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with a limit of time on what the client does; uvicorn itself has none.
+    """The HTTP/1.1 protocol of uvicorn with time limits on the client, which uvicorn does not have.
 
-    ``seconds`` are for the whole head of a request, from when the connection is free, for a client to read on where an
-    answer waits to be sent, and for it to stop sending once it is answered.
+    ``seconds`` limits each of: receiving the request headers on an idle connection, waiting for the client to read more
+    of a response, and waiting for it to stop sending after the response.
     """
 
     seconds = 30.0
@@ -66,19 +66,19 @@ class BoundedProtocol(H11Protocol):
     _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the class above
-        """A client is there: its first head has a limit."""
+        """Start the time limit of the first request headers."""
         self._lingering = LingeringTransport(transport, self._unread, self.seconds)
         super().connection_made(cast(asyncio.Transport, self._lingering))
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
-        self._stop()
+        """Cancel all timers."""
+        self._cancel_timers()
         self._lingering.closed()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Once the head of a request is there, the body has a limit of its own (see the application)."""
+        """Stop the header timer when the headers are complete; the application limits the body."""
         if self._lingering.lingers:
             return
         before = self.cycle
@@ -88,19 +88,19 @@ class BoundedProtocol(H11Protocol):
             self._head = None
 
     def on_response_complete(self) -> None:
-        """The next head has a limit again, unless it is there already."""
+        """Start the time limit of the next request headers, unless they have arrived."""
         before = self.cycle
         super().on_response_complete()
         if self.cycle is before and not self.transport.is_closing():
             self._wait_for_head()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than the answer comes."""
+        """Start the time limit of a client that does not read the response."""
         super().pause_writing()
         self._stalled = self.loop.call_later(self.seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It has read on."""
+        """Cancel the time limit because the client reads again."""
         super().resume_writing()
         if self._stalled is not None:
             self._stalled.cancel()
@@ -114,7 +114,7 @@ class BoundedProtocol(H11Protocol):
             self._head.cancel()
         self._head = self.loop.call_later(self.seconds, self.transport.abort)
 
-    def _stop(self) -> None:
+    def _cancel_timers(self) -> None:
         for timer in (self._head, self._stalled):
             if timer is not None:
                 timer.cancel()
@@ -122,5 +122,5 @@ class BoundedProtocol(H11Protocol):
 
 
 def bounded(limit: float) -> type[BoundedProtocol]:
-    """The protocol with another limit."""
+    """Return the protocol class with another time limit."""
     return type("Bounded", (BoundedProtocol,), {"seconds": limit})

@@ -1,1 +1,1 @@
-"""Verdicts as a page to look at: one file that needs no server and asks for nothing."""
+"""HTML reports: one file that needs no server and loads nothing from the network."""

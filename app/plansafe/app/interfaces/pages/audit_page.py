@@ -1,4 +1,4 @@
-"""``audit --format html``: plans are judged, and looked into, and put on one page."""
+"""``audit --format html``: audit and examine plans, and write one page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from time import monotonic
 from typing import Any, TextIO
 
 from plansafe.app.interfaces.pages.plan_index import Book
-from plansafe.app.interfaces.pages.report_view import Told, told, unprepared
-from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.interfaces.pages.report_view import PlanView, build_plan_view, build_report_view
+from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session, combined_exit_code
 from plansafe.app.session.model import Prepared, Result, Settings
@@ -20,14 +20,14 @@ from plansafe.app.system.progress import Progress
 from plansafe.app.system.version import version
 
 REPAIR_S = 10.0
-"""Seconds for the repair of one plan."""
+"""Time limit for the repair of one plan."""
 REPAIRS_S = 120.0
-"""Seconds for the repairs of all plans of one page; later plans get none."""
+"""Time limit for all repairs of one page; plans after it have no repair."""
 _GRACE = 120.0
 
 
-def page_of_plans(paths: list[str], settings: Settings, output: str | None, kept: Guard, used: set[str]) -> int:
-    """Audit plans and write their page. The exit code of the audit."""
+def page_of_plans(paths: list[str], settings: Settings, output: str | None, guard: Guard, used: set[str]) -> int:
+    """Audit plans and write their page. Return the exit code of the audit."""
 
     def work(stream: TextIO) -> int:
         progress = Progress(len(paths))
@@ -35,54 +35,58 @@ def page_of_plans(paths: list[str], settings: Settings, output: str | None, kept
         book, codes = Book(title), set()
         rows: list[dict[str, Any]] = []
         try:
-            for one in audited(paths, settings):
-                codes.add(one.result.exit_code)
-                used.update([file.path for file in one.result.inputs])
-                book.add(one.detail)
-                rows.append(slim(one.detail["report"]))
-                if one.result.failure is not None:
+            for view in audit_plans(paths, settings):
+                codes.add(view.result.exit_code)
+                used.update([file.path for file in view.result.inputs])
+                book.add(view.detail)
+                rows.append(select_fields(view.detail["report"]))
+                if view.result.failure is not None:
                     progress.clear()
-                    print(one.result.failure + REPORT, file=sys.stderr)
+                    print(view.result.failure + REPORT, file=sys.stderr)
                 progress.step()
         finally:
             progress.clear()
         if len(paths) > 1:
-            book.plots, book.tables = counted(rows)
+            book.plots, book.tables = build_charts(rows)
         for piece in book.pieces():
             stream.write(piece)
         return combined_exit_code(codes)
 
-    return written(output, work, kept)
+    return written(output, work, guard)
 
 
-def audited(paths: list[str], settings: Settings) -> Iterator[Told]:
-    """Judge plans one after the other, and find out what a page says of each."""
-    session, left = Session(settings), REPAIRS_S
-    encoded = _encoder(settings)
-    known: list[Told] = []
+def audit_plans(paths: list[str], settings: Settings) -> Iterator[PlanView]:
+    """Audit plans one after the other and yield the page data of each."""
+    session, repair_budget = Session(settings), REPAIRS_S
+    encode = _make_encoder(settings)
+    verdict_views: list[PlanView] = []
 
-    def work(prepared: Prepared) -> Told:
-        nonlocal left
-        began = monotonic()
+    def work(prepared: Prepared) -> PlanView:
+        nonlocal repair_budget
+        started = monotonic()
         try:
-            return told(session, prepared, encoded, REPAIR_S if left > 0 else 0.0, known.append)
+            return build_plan_view(
+                session, prepared, encode, REPAIR_S if repair_budget > 0 else 0.0, verdict_views.append
+            )
         finally:
-            left -= monotonic() - began
+            repair_budget -= monotonic() - started
 
     limit = settings.time_limit + _GRACE if settings.time_limit else 0.0
-    for done in session.each(paths, work, limit):
-        if isinstance(done, Result) and known and done.report.limits:  # what came behind the verdict took too long
-            yield known[0]
+    for outcome in session.each(paths, work, limit):
+        if (
+            isinstance(outcome, Result) and verdict_views and outcome.report.limits
+        ):  # the time limit passed after the verdict
+            yield verdict_views[0]
         else:
-            yield unprepared(done, encoded) if isinstance(done, Result) else done
-        known.clear()
+            yield build_report_view(outcome, encode) if isinstance(outcome, Result) else outcome
+        verdict_views.clear()
 
 
-def _encoder(settings: Settings) -> Callable[[Result], dict[str, Any]]:
+def _make_encoder(settings: Settings) -> Callable[[Result], dict[str, Any]]:
     renderer = JsonRenderer(settings, version())
 
-    def encoded(result: Result) -> dict[str, Any]:
+    def encode(result: Result) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(renderer.plan(result))
         return report
 
-    return encoded
+    return encode

@@ -1,8 +1,8 @@
-"""The page as one file: style, script and data in it, and nothing from elsewhere.
+"""The HTML page as one file that contains its style, script and data.
 
-What plans say is data: JSON in a script element that is never run, in ASCII, without a character that HTML reads, and
-with what cannot be seen as escapes. The script puts it into the page as text alone. The policy in the head lets the
-browser run this one script and no other, and ask for nothing.
+The data are ASCII JSON in a script element that is never executed. Characters with a meaning in HTML and invisible
+characters are escaped, and the script inserts the data as text only. The content security policy allows only this one
+script and no network requests.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from plansafe.app.system.terminal_text import escaped
 
 SCRIPTS = ("dom", "data", "inspector", "timeline", "gantt", "graph", "repair", "worlds", "plan", "run", "main")
 LONGEST = 20_000
-"""Letters of one text that are shown."""
+"""Maximum number of characters shown of one text."""
 _HTML = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def document(title: str, index: dict[str, Any], details: Iterable[str]) -> Iterator[str]:
-    """The page in pieces. ``details`` are lines of :func:`embedded` data, one for each row of the index."""
+    """Yield the page in pieces. ``details`` are lines of :func:`embedded` data, one for each row of the index."""
     style, script = _asset("page.css"), _script()
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -38,7 +38,7 @@ def document(title: str, index: dict[str, Any], details: Iterable[str]) -> Itera
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{escape(escaped(title).encode('ascii', 'backslashreplace').decode())}</title>\n"
         f"<style>{style}</style>\n</head>\n<body>\n"
-        '<header class="top"></header>\n<main><noscript>Without its script this page shows nothing.</noscript></main>\n'
+        '<header class="top"></header>\n<main><noscript>This page needs JavaScript.</noscript></main>\n'
     )
     yield f'<script type="application/json" id="index">{embedded(index)}</script>\n'
     yield '<script type="application/json" id="details">'
@@ -48,19 +48,19 @@ def document(title: str, index: dict[str, Any], details: Iterable[str]) -> Itera
 
 
 def embedded(content: Any) -> str:
-    """Data as JSON that can stand in HTML: one line of ASCII, in which what cannot be seen was escaped before."""
+    """Encode data as one line of ASCII JSON that is safe inside HTML."""
     return dumps(legible(content)).translate(_HTML)
 
 
 def legible(content: Any) -> Any:
-    """The same data with every text as it is to be shown: bounded, and what cannot be seen as an escape."""
+    """Return the data with every text cut to :data:`LONGEST` and invisible characters escaped."""
     match content:
         case str():
             return escaped(content if len(content) <= LONGEST else f"{content[:LONGEST]}\u2026")
         case dict():
             return {legible(str(key)): legible(value) for key, value in content.items()}
         case list() | tuple():
-            return [legible(one) for one in content]
+            return [legible(value) for value in content]
         case _:
             return content
 
@@ -72,7 +72,7 @@ def _asset(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """All scripts as one, in which names are known to this page alone."""
+    """Return all scripts as one, with names local to this page."""
     return '(() => {\n"use strict";\n' + "\n".join([_asset(f"{name}.js") for name in SCRIPTS]) + "})();\n"
 
 

@@ -1,4 +1,4 @@
-"""What a page begins with: a short row for each plan, and what several of them share; details wait for their plan."""
+"""The index of a page: a short row per plan and shared rule texts; details are stored separately per plan."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from plansafe.app.interfaces.pages.document import document, embedded
 from plansafe.app.runs.rates import is_finding
 
-_UNSHOWN = ("span", "related", "state", "targets")
+_HIDDEN_FIELDS = ("span", "related", "state", "targets")
 MOST_DETAILS = 256 * 1024 * 1024
-"""Letters of details on one page; plans beyond have a row, and no details."""
+"""Maximum characters of details on one page; further plans have a row but no details."""
 PLAIN_DETAILS = 2 * 1024 * 1024
-"""Letters of details that stand as they are; more are packed."""
+"""Details with more characters than this are compressed."""
 PACKED_TOGETHER = 64
-"""So many plans are packed as one, and unpacked when one of them is opened."""
+"""Plans per compressed block; the page decompresses a block when a plan in it is opened."""
 
 
 class Book:
-    """Collects plans for one page. A plan is an object of ``report-1.json`` with what else is known of it."""
+    """Collect plans for one page. A plan is an object of ``report-1.json`` with additional data."""
 
     def __init__(self, title: str, columns: tuple[str, ...] = ()) -> None:
         self.title = title
@@ -37,11 +37,11 @@ class Book:
         self._shared: list[dict[str, Any]] = []
 
     def add(self, detail: dict[str, Any], name: str | None = None, seconds: float | None = None) -> None:
-        """Add a plan. ``detail`` holds its ``report``, and kept ``columns``; ``name`` is what it is called."""
+        """Add a plan. ``detail`` has its ``report`` and optional ``columns``; ``name`` is its displayed name."""
         report = detail["report"]
-        broken = [one for one in report["findings"] if is_finding(one)]
-        kept = detail.get("columns") or {}
-        steps = [one["step"] for one in report["findings"]]
+        findings = [finding for finding in report["findings"] if is_finding(finding)]
+        columns = detail.get("columns") or {}
+        steps = [finding["step"] for finding in report["findings"]]
         self._rows.append(
             [
                 name or report["plan"],
@@ -50,10 +50,10 @@ class Book:
                 report["steps"],
                 len(report["findings"]) + report["suppressed"],
                 min(steps, default=None),
-                self._named([one["rule"] for one in broken]),
+                self._name_indices([finding["rule"] for finding in findings]),
                 None if seconds is None else round(seconds, 4),
-                self._named([one["hazard"] for one in broken if one["hazard"]]),
-                kept,
+                self._name_indices([finding["hazard"] for finding in findings if finding["hazard"]]),
+                columns,
             ]
         )
         detail = {**detail, "report": trimmed(report)}
@@ -62,11 +62,11 @@ class Book:
         self._size += len(line)
         self._details.append(line)
 
-    def _named(self, names: list[str]) -> list[int]:
+    def _name_indices(self, names: list[str]) -> list[int]:
         return [self._names.setdefault(name, len(self._names)) for name in dict.fromkeys(names)]
 
     def _rule(self, about: Mapping[str, Any]) -> int:
-        """What is said of a rule, once for all plans of which the same is said."""
+        """Return the index of a rule text in the shared list, adding it if it is new."""
         key = tuple([(name, str(value)) for name, value in about.items()])
         if key not in self._rules:
             self._rules[key] = len(self._shared)
@@ -74,7 +74,7 @@ class Book:
         return self._rules[key]
 
     def pieces(self) -> Iterator[str]:
-        """The page."""
+        """Yield the page in pieces."""
         index: dict[str, Any] = {
             "title": self.title,
             "about": self.about,
@@ -92,15 +92,17 @@ class Book:
         return document(self.title, index, self._packed())
 
     def _packed(self) -> Iterator[str]:
-        """The details by gzip, in letters: a browser reads ten thousand plans in the time that a tenth would take."""
+        """Yield the details compressed with gzip and encoded in Base64; browsers load them about ten times faster."""
         for start in range(0, len(self._details), PACKED_TOGETHER):
-            several = "\n".join(self._details[start : start + PACKED_TOGETHER]).encode()
-            yield b64encode(gzip.compress(several, 6, mtime=0)).decode()
+            block = "\n".join(self._details[start : start + PACKED_TOGETHER]).encode()
+            yield b64encode(gzip.compress(block, 6, mtime=0)).decode()
 
 
 def trimmed(report: dict[str, Any]) -> dict[str, Any]:
-    """A report without what a page does not show: rules that had nothing to check, places in texts, hashes."""
-    findings = [{key: value for key, value in one.items() if key not in _UNSHOWN} for one in report["findings"]]
+    """Return a report without the fields that the page does not show: untriggered rules, text spans, hashes."""
+    findings = [
+        {key: value for key, value in finding.items() if key not in _HIDDEN_FIELDS} for finding in report["findings"]
+    ]
     return {
         **{
             key: value
@@ -109,5 +111,5 @@ def trimmed(report: dict[str, Any]) -> dict[str, Any]:
         },
         "findings": findings,
         "rules": [rule for rule in report.get("rules", ()) if rule["instances"]],
-        "inputs": [{key: one.get(key) for key in ("role", "path", "how")} for one in report.get("inputs", ())],
+        "inputs": [{key: file.get(key) for key in ("role", "path", "how")} for file in report.get("inputs", ())],
     }

@@ -1,6 +1,6 @@
-"""What a page says of one plan, as data: the report, the steps as they happen, why, and how to mend it.
+"""The page data of one plan: its report, timeline, causal graph, root causes and repairs.
 
-Everything here is asked of the engine: the timeline, the causal graph, the causes and the repairs. Nothing is judged.
+The verifier computes all of these; this module only converts them.
 """
 
 from __future__ import annotations
@@ -26,54 +26,56 @@ if TYPE_CHECKING:
     from plansafe.verifier.execution.reading import ReadSteps
 
 TIMELINE_S = 20.0
-"""Seconds for the steps of one plan, in one world."""
+"""Time limit for the timeline of one plan in one possible world."""
 MOST_WORLDS = 6
 MOST_REPAIRS = 6
 MOST_DRAWN = 2_000
-"""Steps of a plan whose causal graph is drawn."""
+"""Maximum number of steps of a plan with a causal graph."""
 MOST_STATE = 20_000
-"""Facts and numbers of a state before the plan that are kept for the page."""
+"""Maximum number of facts and numbers of the initial state on the page."""
 LONGEST_RULE = 4_000
-_TOO_LONG = "The time limit has passed before more than the verdict was known: steps, causes and repairs are not shown."
+_TOO_LONG = "The time limit has passed after the verdict was known: steps, causes and repairs are not shown."
 
 
-class Told(NamedTuple):
-    """The audit of a plan, and what its page says."""
+class PlanView(NamedTuple):
+    """The audit of a plan and its page data."""
 
     result: Result
     detail: dict[str, Any]
 
 
-def told(
+def build_plan_view(
     session: Session,
     prepared: Prepared,
-    encoded: Callable[[Result], dict[str, Any]],
+    encode: Callable[[Result], dict[str, Any]],
     search_s: float,
-    judged: Callable[[Told], None],
-) -> Told:
-    """Judge a plan, and find out what its page says; up to ``search_s`` seconds for a repair (0: none is looked for).
+    on_verdict: Callable[[PlanView], None],
+) -> PlanView:
+    """Audit a plan and collect its page data, with up to ``search_s`` seconds for a repair (0: no repair).
 
-    ``encoded`` makes an object of ``report-1.json`` of a result. ``judged`` is given what there is to say once the
-    verdict is there: that stays true where the rest comes to a limit.
+    ``encode`` converts a result to an object of ``report-1.json``. ``on_verdict`` receives the page data with the
+    verdict alone, for use if the time limit passes later.
     """
     checker = prepared.checker
     result = session.audit(prepared)
     detail: dict[str, Any] = {"timelines": [], "rules": _rules(checker)}
-    judged(Told(result, {"report": encoded(result), **detail, "steps_note": _TOO_LONG}))
+    on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        many = checker.open or read.open
-        detail["timelines"] = list(_timelines(prepared, result, read, many))
+        has_many_worlds = checker.open or read.open
+        detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
-        if many:
-            detail["steps_note"] = "Something is left open, and no world was found in which anything goes wrong."
+        if has_many_worlds:
+            detail["steps_note"] = (
+                "The task has several possible worlds, and no possible world with a finding is known."
+            )
         elif result.failure is None:
-            detail |= _why(session, prepared, result, read, search_s)
-    return Told(result, {"report": encoded(result), **detail})
+            detail |= _explanation(session, prepared, result, read, search_s)
+    return PlanView(result, {"report": encode(result), **detail})
 
 
 def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
-    """The rules that apply, with their texts."""
+    """Return the applicable rules with their texts, by name."""
     out = {}
     for rule in checker.rules if checker.ok else ():
         if not rule.applicable:
@@ -98,14 +100,14 @@ def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
 # -- steps ------------------------------------------------------------------------------------------------------------
 
 
-def _timelines(prepared: Prepared, result: Result, read: ReadSteps, many: bool) -> Iterator[dict[str, Any]]:
-    """The plan step by step: in its world, or in those in which something goes wrong."""
+def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_worlds: bool) -> Iterator[dict[str, Any]]:
+    """Yield the timelines of a plan: in its single world, or in each witness of a finding."""
     checker = prepared.checker
-    written = _written(prepared, read)
-    if not many:
-        yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), written)
+    source_texts = _source_texts(prepared, read)
+    if not has_many_worlds:
+        yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
-    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - for open descriptions
+    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - only for several worlds
 
     worlds = result.report.worlds
     if worlds is None:
@@ -114,26 +116,28 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, many: bool) 
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
             line = timeline(*made_certain(checker.compiled, read, completion), monotonic() + TIMELINE_S)
-            name = f"world {scene.number}" if scene.number else "the world in which it goes wrong"
+            name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 
 
 def _worlds(report: Report) -> dict[str, Any]:
-    """What the terminal says of worlds, in its words."""
+    """Return the texts about possible worlds that the terminal report shows."""
     worlds = report.worlds
     if worlds is None:
         return {}
-    found = [{"heading": heading(one), "lines": world_lines(one, worlds), **one._asdict()} for one in scenes(worlds)]
+    scene_objects = [
+        {"heading": heading(scene), "lines": world_lines(scene, worlds), **scene._asdict()} for scene in scenes(worlds)
+    ]
     return {
-        "scenes": [{**one, "world": None} for one in found],
+        "scenes": [{**scene, "world": None} for scene in scene_objects],
         "asking": asking(worlds),
         "notes": [note for note in notes(report) if not note.startswith("worth asking")],
         "about": [of_finding(finding, worlds) for finding in report.findings],
     }
 
 
-def _written(prepared: Prepared, read: ReadSteps) -> Sequence[str]:
-    """Each step as the author wrote it, where that is another text."""
+def _source_texts(prepared: Prepared, read: ReadSteps) -> Sequence[str]:
+    """Return each step as the author wrote it, or nothing if the plan is PDDL."""
     if not prepared.places or len(prepared.places) != len(read.steps):
         return ()
     text = prepared.inputs[0].source.text
@@ -141,14 +145,14 @@ def _written(prepared: Prepared, read: ReadSteps) -> Sequence[str]:
     return [text[prepared.places[place].start : prepared.places[place].end].strip() for place in places]
 
 
-def _line(checker: Checker, line: Timeline, written: Sequence[str]) -> dict[str, Any]:
+def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict[str, Any]:
     rules = checker.rules
     return {
         "name": "",
         "steps": [
             {
                 "text": step.text,
-                "source": written[step.number - 1] if written else "",
+                "source": source_texts[step.number - 1] if source_texts else "",
                 "time": _number(step.time),
                 "duration": _number(step.duration),
                 "at": _place(step.time),
@@ -161,14 +165,17 @@ def _line(checker: Checker, line: Timeline, written: Sequence[str]) -> dict[str,
         "tracks": [
             {"rule": rules[track.rule].name, "looks": [_look(look) for look in track.looks]} for track in line.tracks
         ],
-        "mishaps": [{**one._asdict(), "time": _number(one.time), "at": _place(one.time)} for one in _firsts(line)],
+        "mishaps": [
+            {**mishap._asdict(), "time": _number(mishap.time), "at": _place(mishap.time)}
+            for mishap in _first_mishaps(line)
+        ],
         "whole": line.whole,
     }
 
 
-def _firsts(line: Timeline) -> list[Mishap]:
-    """Of what goes wrong with a step again and again, the first time."""
-    return list({(one.step, one.code, one.other): one for one in reversed(line.mishaps)}.values())[::-1]
+def _first_mishaps(line: Timeline) -> list[Mishap]:
+    """Return the first occurrence of each repeated problem of a step."""
+    return list({(mishap.step, mishap.code, mishap.other): mishap for mishap in reversed(line.mishaps)}.values())[::-1]
 
 
 def _moment(moment: Moment) -> dict[str, Any]:
@@ -181,42 +188,48 @@ def _look(look: Look) -> dict[str, Any]:
 
 
 def _number(number: Number | None) -> str | None:
-    """A time as people write it."""
+    """Format a time for people."""
     return None if number is None else cost_text(number)
 
 
 def _place(number: Number | None) -> float | None:
-    """Where a time is drawn."""
+    """Return the position of a time on the axis."""
     return None if number is None else float(number)
 
 
-# -- why, and what helps ----------------------------------------------------------------------------------------------
+# -- causes and repairs ------------------------------------------------------------------------------------------------
 
 
-def _why(session: Session, prepared: Prepared, result: Result, read: ReadSteps, search_s: float) -> dict[str, Any]:
-    """The causal graph, and of a plan that is not safe the classes of error, the causes and the repairs."""
-    found: dict[str, Any] = {}
-    done = Examined(result)
+def _explanation(
+    session: Session, prepared: Prepared, result: Result, read: ReadSteps, search_s: float
+) -> dict[str, Any]:
+    """Return the causal graph and, for an unsafe plan, the error classes, root causes and repairs."""
+    explanation: dict[str, Any] = {}
+    examination = Examined(result)
     if result.exit_code and search_s and read.timed is None:
         options = RepairOptions(time_limit_s=search_s, max_work=BOUNDED_WORK, max_repairs=MOST_REPAIRS)
-        done = examined(session, prepared, ExaminationOptions(options, where=True, causes=True))
-    if done.repair is not None and done.repair.status is not RepairStatus.ALREADY_SAFE:
-        found["classes"] = [witness_object(one) for one in done.witnesses]
-        found["where"] = where_object(done.where) if done.where is not None else None
-        found["causes"] = [because_object(one) for one in done.causes]
-        found["repair"] = {
-            "repairs": [_repair(done.original, one) for one in done.repair.repairs],
-            "outcome": None if done.outcome is None else _outcome(done),
+        examination = examined(session, prepared, ExaminationOptions(options, where=True, causes=True))
+    if examination.repair is not None and examination.repair.status is not RepairStatus.ALREADY_SAFE:
+        explanation["classes"] = [witness_object(witness) for witness in examination.witnesses]
+        explanation["where"] = where_object(examination.where) if examination.where is not None else None
+        explanation["causes"] = [because_object(cause) for cause in examination.causes]
+        explanation["repair"] = {
+            "repairs": [_repair(examination.original, repair) for repair in examination.repair.repairs],
+            "outcome": None if examination.outcome is None else _outcome(examination),
         }
     elif result.exit_code == 1 and read.timed is None:
-        said: dict[str, Any] = {"message": "No repair was looked for.", "notes": [], "help": None}
-        found["repair"] = {"repairs": [], "outcome": said}
-    return {**found, **_graph(prepared, read, done)}
+        outcome: dict[str, Any] = {"message": "The repair search did not run.", "notes": [], "help": None}
+        explanation["repair"] = {"repairs": [], "outcome": outcome}
+    return {**explanation, **_graph(prepared, read, examination)}
 
 
-def _outcome(done: Examined) -> Mapping[str, Any]:
-    assert done.outcome is not None
-    return {"message": done.outcome.message, "notes": done.outcome.notes, "help": done.outcome.help}
+def _outcome(examination: Examined) -> Mapping[str, Any]:
+    assert examination.outcome is not None
+    return {
+        "message": examination.outcome.message,
+        "notes": examination.outcome.notes,
+        "help": examination.outcome.help,
+    }
 
 
 def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
@@ -231,31 +244,31 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
     }
 
 
-def _graph(prepared: Prepared, read: ReadSteps, done: Examined) -> dict[str, Any]:
+def _graph(prepared: Prepared, read: ReadSteps, examination: Examined) -> dict[str, Any]:
     from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - loads the search
     from plansafe.verifier.diagnose.graph import picture  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if len(read.steps) > MOST_DRAWN:
-        return {"graph_note": f"The causal graph of a plan of more than {MOST_DRAWN:,} steps is not drawn."}
+        return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
     try:
         structure = causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:
-        return {"graph_note": f"There is no causal graph: {reason}."}
+        return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
-    if done.repair is not None:
-        diagnosis = Diagnosis(prepared.plan.name, done.result.report, done.witnesses, done.repair)
-    drawn = picture(structure, diagnosis)
+    if examination.repair is not None:
+        diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
+    graph = picture(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
-    at = {"rule": 0.5, "inserted": -0.5}
+    offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [
-        {**node._asdict(), "at": node.step + at.get(node.kind, 0), "redundant": node.name in redundant}
-        for node in drawn.nodes
+        {**node._asdict(), "at": node.step + offsets.get(node.kind, 0), "redundant": node.name in redundant}
+        for node in graph.nodes
     ]
-    return {"graph": {"nodes": nodes, "edges": [edge._asdict() for edge in drawn.edges]}}
+    return {"graph": {"nodes": nodes, "edges": [edge._asdict() for edge in graph.edges]}}
 
 
-def unprepared(result: Result, encoded: Callable[[Result], dict[str, Any]]) -> Told:
-    """A plan that could not be judged: its report alone."""
-    return Told(result, {"report": encoded(result), "timelines": []})
+def build_report_view(result: Result, encode: Callable[[Result], dict[str, Any]]) -> PlanView:
+    """Return the page data of a plan that could not be audited: only its report."""
+    return PlanView(result, {"report": encode(result), "timelines": []})

@@ -1,4 +1,4 @@
-"""What many plans come to, as tables and bars of a page: the figures of ``safecheck runs stats``."""
+"""Statistics of many plans as tables and bar charts of a page: the figures of ``safecheck runs stats``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from plansafe.app.runs.rates import Rate
 from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, by_position
 
 _BARS = 12
-"""So many bars; the table has all."""
+"""Maximum number of bars; the table has all rows."""
 MOST_COLUMNS = 6
 MOST_GROUPS = 40
-"""Different values of a column by which plans are counted."""
+"""A column with more distinct values is not used for grouping plans."""
 Row = Mapping[str, Any]
 
 
-def slim(row: Row) -> dict[str, Any]:
-    """Of a row, what is counted."""
+def select_fields(row: Row) -> dict[str, Any]:
+    """Return the fields of a row that the statistics use."""
     keep = ("class", "step", "at_end", "rule", "readings", "blame", "hazard", "targets", "severity", "message")
     return {
         **{key: row.get(key) for key in ("id", "plan", "headline", "executable", "steps", "world", "run")},
@@ -27,8 +27,8 @@ def slim(row: Row) -> dict[str, Any]:
     }
 
 
-def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Bars and tables of rows that :func:`slim` gave."""
+def build_charts(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return bar charts and tables for rows reduced by :func:`select_fields`."""
     headlines = by_plans(rows, "headline")
     rules, hazards = by_findings(rows, "rule"), by_findings(rows, "hazard")
     places = by_position(rows)
@@ -42,15 +42,15 @@ def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, A
                 if isinstance(row[1], int)
             ],
         },
-        _rates("rules that plans break", "rule", rules, 1),
-        _rates("hazards that plans bring about", "hazard", hazards, 0),
+        _rates("rules that plans violate", "rule", rules, 1),
+        _rates("hazards that plans cause", "hazard", hazards, 0),
         {
             "title": places.title,
             "filter": None,
             "bars": [
-                [str(row[0]), sum(found), str(sum(found))]
+                [str(row[0]), sum(counts), str(sum(counts))]
                 for row in places.rows
-                for found in [[cell for cell in row[1:] if isinstance(cell, int)]]
+                for counts in [[cell for cell in row[1:] if isinstance(cell, int)]]
             ],
         },
     ]
@@ -59,25 +59,26 @@ def counted(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, A
         tables += [by_findings(rows, name) for name in TAXONOMIES]
     for column in _columns(rows):
         tables += [by_plans(rows, column), by_findings(rows, "rule", column)]
-    return [one for one in bars if any([bar[1] for bar in one["bars"]])], [_table(one) for one in tables if one.rows]
+    charts = [chart for chart in bars if any([bar[1] for bar in chart["bars"]])]
+    return charts, [_table(table) for table in tables if table.rows]
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    """The kept columns that put plans into groups."""
+    """Return the columns with few enough distinct values to group plans by."""
     names = list(dict.fromkeys([name for row in rows for name in row["columns"]]))
     values = {name: {row["columns"].get(name) for row in rows} for name in names}
     return [name for name in names if 1 < len(values[name]) <= MOST_GROUPS][:MOST_COLUMNS]
 
 
-def _rates(title: str, wanted: str, table: Table, at: int) -> dict[str, Any]:
+def _rates(title: str, filter_name: str, table: Table, name_column: int) -> dict[str, Any]:
     bars = []
     for row in table.rows[:_BARS]:
-        rate = row[at + 1]
+        rate = row[name_column + 1]
         assert isinstance(rate, Rate)
         low, high = rate.interval
         words = f"{rate.hits} ({100 * (rate.value or 0):.1f} %)"
-        bars.append([str(row[at]), rate.value or 0.0, words, low, high])
-    return {"title": title, "filter": wanted, "bars": bars}
+        bars.append([str(row[name_column]), rate.value or 0.0, words, low, high])
+    return {"title": title, "filter": filter_name, "bars": bars}
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def _table(table: Table) -> dict[str, Any]:
         "title": table.title,
         "columns": table.head,
         "rows": [[_cell(cell) for cell in row] for row in table.rows],
-        "note": "with a share, and for it the 95 % interval of Wilson" if _has_rates(table) else None,
+        "note": "count (share, 95 % Wilson interval)" if _has_rates(table) else None,
     }
 
 

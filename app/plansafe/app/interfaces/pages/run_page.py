@@ -1,19 +1,19 @@
-"""``safecheck runs view RUN``: a run folder as one page. Nothing is judged again."""
+"""``safecheck runs view RUN``: show a run folder as one page, without auditing again."""
 
 from __future__ import annotations
 
 from typing import Any, TextIO
 
 from plansafe.app.interfaces.pages.plan_index import Book
-from plansafe.app.interfaces.pages.run_figures import counted, slim
+from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
 from plansafe.app.options.option import Options, argument, command, text
 from plansafe.app.runs.run_reader import BadRun, Run, read_run
 from plansafe.app.runs.stats import TAXONOMIES
 from plansafe.app.system.process import complain, for_a_browser, guarded, remark, written
 
 MOST_PLANS = 200_000
-"""Plans on one page; a browser holds no more rows in one piece."""
-_NO_STEPS = "The run keeps no steps of this plan: an audit of it with `--format html` shows them."
+"""Maximum number of plans on one page; browsers cannot display more rows."""
+_NO_STEPS = "This run has no step data for the plan; run `safecheck audit --format html` on it to see the steps."
 
 
 class ViewOptions(Options):
@@ -21,15 +21,15 @@ class ViewOptions(Options):
 
     run: str = argument("RUN", "A run folder (safecheck audit --run).", required=True)
     output: str | None = text(
-        "--output", "-o", metavar="FILE", help="Write the page to a file; default: to standard output."
+        "--output", "-o", metavar="FILE", help="Write the page to this file; default: standard output."
     )
 
 
 @command(ViewOptions)
 def view(options: ViewOptions) -> int:
-    """Put a run on one page that needs no server: a table to sort and filter, plots, and each plan with its findings.
+    """Show a run as one HTML page without a server: a sortable table, plots, and the findings of each plan.
 
-    Exit codes: 0, or 2 for what cannot be read or written.
+    Exit codes: 0, or 2 if the run cannot be read or the page cannot be written.
     """
     return guarded(lambda: _view(options.run, options.output))
 
@@ -39,7 +39,7 @@ def _view(path: str, output: str | None) -> int:
         return complain(problem)
     try:
         run = read_run(path)
-        book = book_of(run)
+        book = build_book(run)
     except BadRun as bad:
         return complain(bad.diagnostic)
     for note in book.notes:
@@ -53,30 +53,30 @@ def _view(path: str, output: str | None) -> int:
     return written(output, work)
 
 
-def book_of(run: Run) -> Book:
-    """The page of a run. Raises :class:`BadRun`."""
+def build_book(run: Run) -> Book:
+    """Build the page of a run. Raises :class:`BadRun`."""
     rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}
     book = Book(f"safecheck run {run.path}")
     for row in run.rows():
         if len(rows) == MOST_PLANS:
-            book.notes.append(f"The first {MOST_PLANS:,} of {run.manifest['plans']:,} plans are on this page.")
+            book.notes.append(f"This page shows the first {MOST_PLANS:,} of {run.manifest['plans']:,} plans.")
             break
-        rows.append(slim(row))
+        rows.append(select_fields(row))
         columns.update(dict.fromkeys(row["columns"]))
         book.add(_detail(row), row["id"], row["seconds"])
     book.columns = tuple(columns)
     if not run.complete:
-        book.notes.append(f"The run is not complete: {len(rows):,} of {run.manifest['plans']:,} plans are judged.")
-    book.plots, book.tables = counted(rows)
-    wanted = ("tool", "started", "ended")
+        book.notes.append(f"The run is not complete: {len(rows):,} of {run.manifest['plans']:,} plans are audited.")
+    book.plots, book.tables = build_charts(rows)
+    manifest_keys = ("tool", "started", "ended")
     book.about = [("plans", f"{len(rows):,}")]
-    book.about += [(name, str(run.manifest[name])) for name in wanted if run.manifest.get(name)]
+    book.about += [(name, str(run.manifest[name])) for name in manifest_keys if run.manifest.get(name)]
     return book
 
 
 def _detail(row: dict[str, Any]) -> dict[str, Any]:
-    """A plan of a run: its report, with the categories of each finding."""
+    """Return the page data of one plan of a run: its report with the taxonomy categories of each finding."""
     taxonomy = row["taxonomy"]
     findings = [{**finding, "taxonomy": _categories(taxonomy.get(finding["rule"], {}))} for finding in row["findings"]]
     columns = {**row["columns"], "seconds": round(row["seconds"], 4)}
@@ -85,5 +85,5 @@ def _detail(row: dict[str, Any]) -> dict[str, Any]:
     return {"report": report, "timelines": [], "script": script, "steps_note": _NO_STEPS, "columns": columns}
 
 
-def _categories(of: dict[str, list[str]]) -> list[str]:
-    return [f"{name}: {category}" for name in TAXONOMIES for category in of.get(name, ())]
+def _categories(taxonomy: dict[str, list[str]]) -> list[str]:
+    return [f"{name}: {category}" for name in TAXONOMIES for category in taxonomy.get(name, ())]
