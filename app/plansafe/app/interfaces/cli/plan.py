@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.cli.command_frame import usable
-from plansafe.app.interfaces.cli.configuration import Asked, configure
+from plansafe.app.interfaces.cli.configuration import ProjectSelection, configure
 from plansafe.app.interfaces.cli.plan_output import Format, Out, planned
 from plansafe.app.options.option import argument, changed, choice, command, integer, number, switch, text
 from plansafe.app.options.shared import (
@@ -229,7 +229,7 @@ def plan(options: PlanOptions) -> int:
     settings = Settings(**options.settings())._replace(goal=None if _is_formula(options.goal) else options.goal)
     now = configure(
         options,
-        Asked((_STDOUT,), options.no_project, False),
+        ProjectSelection((_STDOUT,), options.no_project, False),
         settings,
         options.form.value,
         options.memory_limit,
