@@ -59,7 +59,7 @@ def hazards(options: HazardsOptions) -> int:
     A category without a rule is shown with its reason and is not an error. Exit codes: 0, or 2 if a table cannot be
     used.
     """
-    return guarded(lambda: _hazards(options.taxonomy, options.domain, options.categories, options.every))
+    return guarded(lambda: _hazards(options.taxonomy, options.domain, options.categories, options.list_all))
 
 
 def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, list_all: bool) -> int:
