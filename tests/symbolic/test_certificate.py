@@ -355,11 +355,13 @@ def test_what_the_command_refuses(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     text = Path("warm.proof").read_text()
     Path("warm.proof").write_text(text.replace(" 0\n", " 1 0\n", 5))
-    code, out, err = run("verify-certificate", "warm.proof")
+    code, out, err = run("audit", "--verify-certificate", "warm.proof")
     assert (code, out) == (1, "")
     assert err.startswith("error[SC810]: warm.proof, line ")
-    code, _, err = run("verify-certificate", "warm.plan")
+    code, _, err = run("audit", "--verify-certificate", "warm.plan")
     assert code == 2
     assert err.startswith("error[SC811]: warm.plan is not a certificate")
-    assert run("verify-certificate", "missing.proof")[2].startswith("error[SC601]: cannot read missing.proof")
-    assert run("verify-certificate", ".")[0] == 2
+    assert run("audit", "--verify-certificate", "missing.proof")[2].startswith(
+        "error[SC601]: cannot read missing.proof"
+    )
+    assert run("audit", "--verify-certificate", ".")[0] == 2

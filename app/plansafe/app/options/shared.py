@@ -426,7 +426,7 @@ class ModelRetries(Options, group="Model"):
         "--last-resort",
         off="--no-last-resort",
         default=True,
-        help="If no plan of the model is safe, let the engine repair the best plan, or else plan itself.",
+        help="Let the engine repair the best plan, or else plan itself, if no plan of the model is safe.",
     )
 
 

@@ -95,7 +95,7 @@ class PlanOptions(
     goal_from_words: bool = switch(
         "--goal-from-words", help="Let the model name the goal (default if the task has no goal)."
     )
-    goal_only: bool = switch("--goal-only", help="Only print the goal in PDDL, to correct it and use it with --goal.")
+    goal_only: bool = switch("--goal-only", help="Print only the goal in PDDL, to correct it and use it with --goal.")
     style: PromptStyle | None = choice(
         "--style",
         values=PromptStyle,

@@ -115,7 +115,7 @@ def _differences(results: Iterator[Examined], stream: TextIO) -> int:
         if examined.text is not None:
             name = visible(examined.result.plan)
             stream.writelines(unified(examined.result.inputs[0].source.text, examined.text, name, name))
-        _report_outcome(examined, "--fix would", reported=False)
+        _report_outcome(examined, "--fix would", has_report=False)
         codes.add(examined.exit_code)
     return combined_exit_code(codes)
 
