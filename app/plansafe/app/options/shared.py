@@ -347,7 +347,7 @@ class NoProject(Options, group="Common"):
 class ShowConfig(Options, group="Common"):
     """The values in force."""
 
-    show_config: bool = switch("--show-config", help="Print the values in force and where each comes from, and exit.")
+    show_config: bool = switch("--show-config", help="Print each setting with its source, and exit.")
 
 
 class Assignments(Options, group="Common"):

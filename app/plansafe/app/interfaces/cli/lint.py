@@ -58,7 +58,7 @@ class SpecificationOptions(
         ProblemFile.problem,
         many=True,
         default=(),
-        help="Check claims about problems on this one. May be repeated.",
+        help="Check the specification also on this problem. May be repeated.",
     )
     world: str | None = changed(WorldName.world, help="Use the domain of this world.")
     scene: tuple[str, ...] = changed(
@@ -71,7 +71,7 @@ class SpecificationOptions(
         help="Leave out findings with this code. May be repeated.",
     )
     no_search: bool = switch("--no-search", help="Use proofs only; do not search for plans of the problems.")
-    gaps: bool = switch("--gaps", help="Look also for missing rules: safe plans of the problems that exploit a hole.")
+    gaps: bool = switch("--gaps", help="Search also for missing rules: safe plans of the problems that exploit a gap.")
     example: tuple[str, ...] = text(
         "--example", metavar="PLAN", many=True, help="Accept this plan as harmless, for --gaps. May be repeated."
     )
@@ -80,7 +80,7 @@ class SpecificationOptions(
         metavar="SECONDS",
         default=20.0,
         low=0,
-        help="Stop the search for the formulas, and for each problem, after SECONDS; 0: no limit.",
+        help="Stop the analysis of the formulas, and the search for each problem, after SECONDS; 0: no limit.",
     )
     form: Format = choice(
         "--format",
