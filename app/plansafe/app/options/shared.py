@@ -130,7 +130,6 @@ class ReadingOptions(Options, group="Inputs"):
         "--accept-remarks",
         help="Accept text next to a plan that the reader does not understand (SC710) as harmless.",
         key="accept_remarks",
-        only_set=True,
         setting="accept_remarks",
         field=RequestField("accept_remarks", "With form text: accept text that the reader does not understand"),
     )

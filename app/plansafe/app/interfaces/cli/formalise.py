@@ -83,7 +83,6 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         high=_MAX_SAMPLES,
         help="Ask N times for each sentence.",
         key="formalise.samples",
-        only_set=True,
     )
     rounds: int = integer(
         "--rounds",

@@ -169,7 +169,6 @@ class PlanOptions(
         high=10,
         help="Draw each answer with this temperature; default: 0, and 0.7 for retries.",
         key="model.temperature",
-        only_set=True,
     )
     seed: int | None = integer(
         "--seed",
@@ -186,7 +185,6 @@ class PlanOptions(
         metavar="SECONDS",
         help="Give up each try of a request to a server after SECONDS (600).",
         key="model.timeout",
-        only_set=True,
     )
     threads: int | None = integer(
         "--threads",
@@ -195,7 +193,6 @@ class PlanOptions(
         high=256,
         help="Run a model in this process on N threads (1; llama.cpp 2).",
         key="model.threads",
-        only_set=True,
     )
     output: str | None = text(
         "--output",
