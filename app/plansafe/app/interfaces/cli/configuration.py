@@ -133,7 +133,7 @@ def _value_texts(configured: InForce) -> dict[str, str]:
     """The values as texts, by key."""
     settings, project = configured.settings, configured.settings.project
     files = {
-        key: getattr(settings, key) or (project and getattr(project, key) and project.beside(getattr(project, key)))
+        key: getattr(settings, key) or (project and getattr(project, key) and project.resolve(getattr(project, key)))
         for key in ("domain", "problem", "scene", "goal")
     }
     if settings.specs:

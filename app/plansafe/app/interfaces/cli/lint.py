@@ -23,7 +23,7 @@ from plansafe.app.options.shared import (
     WorldName,
 )
 from plansafe.app.session.audit import combined_exit_code
-from plansafe.app.session.lint_inputs import Gathered, Wanted, by_domain, gather
+from plansafe.app.session.lint_inputs import LintInputs, LintSelection, read_lint_inputs, split_by_domain
 from plansafe.app.session.model import Settings
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.grammar.codes import SC
@@ -101,7 +101,7 @@ def lint(options: SpecificationOptions) -> int:
     codes: 0 no findings (notes do not count), 1 findings, 2 usage or unreadable file, 3 no findings, but undecided
     questions, 4 a bug in safecheck.
     """
-    request = Wanted(
+    request = LintSelection(
         specs=tuple(options.specs or ()),
         domain=options.domain,
         problems=tuple(options.problem or ()),
@@ -139,8 +139,8 @@ def lint(options: SpecificationOptions) -> int:
         seconds = options.time_limit or None
         lint_options = LintOptions(request.lenient_types, seconds, not options.no_search)
 
-        def lint_domain(domain_request: Wanted) -> int:
-            gathered = gather(domain_request)
+        def lint_domain(domain_request: LintSelection) -> int:
+            gathered = read_lint_inputs(domain_request)
             code = _lint(gathered, codes, lint_options, form, options.color)
             if not options.gaps or code == _UNUSABLE:
                 return code
@@ -150,7 +150,7 @@ def lint(options: SpecificationOptions) -> int:
                 (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, form, options.color))
             )
 
-        return combined_exit_code([lint_domain(domain_request) for domain_request in by_domain(request)])
+        return combined_exit_code([lint_domain(domain_request) for domain_request in split_by_domain(request)])
 
     return guarded(work)
 
@@ -158,7 +158,7 @@ def lint(options: SpecificationOptions) -> int:
 _UNUSABLE = 2
 
 
-def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
+def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.specs.lint.api import lint as lint_specification  # noqa: PLC0415
     from plansafe.specs.lint.model import Lint  # noqa: PLC0415
@@ -198,7 +198,7 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
 
 
 def _gaps(
-    gathered: Gathered, examples: tuple[str, ...], seconds: float | None, judge: str, form: Format, color: str
+    gathered: LintInputs, examples: tuple[str, ...], seconds: float | None, judge: str, form: Format, color: str
 ) -> int:
     from plansafe.app.interfaces.cli import rule_gaps as gaps  # noqa: PLC0415 - loads the search
 

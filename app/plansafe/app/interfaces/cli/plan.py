@@ -234,8 +234,8 @@ def plan(options: PlanOptions) -> int:
 
     def work() -> int:
         from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop and the engine
-            Asked,
             ModelOptions,
+            PlanRequest,
             propose,
         )
 
@@ -273,7 +273,7 @@ def plan(options: PlanOptions) -> int:
             options.shots,
             tuple(options.example or ()),
         )
-        request = Asked(options.words, wishes, prompt_wishes, options.goal_from_words, options.goal_only)
+        request = PlanRequest(options.words, wishes, prompt_wishes, options.goal_from_words, options.goal_only)
         model_options = ModelOptions(
             options.model,
             options.base_url,

@@ -17,7 +17,7 @@ from plansafe.app.system.process import REPORT, complain, print_text, remark, st
 from plansafe.grammar.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from plansafe.app.session.model_plan import ModelOptions, Proposed
+    from plansafe.app.session.model_plan import ModelOptions, Proposal
 
 _STDOUT = "-"
 
@@ -41,7 +41,7 @@ class OutputOptions(NamedTuple):
 
 
 def plan_and_report(
-    propose: Callable[[Settings], Proposed | Diagnostic],
+    propose: Callable[[Settings], Proposal | Diagnostic],
     settings: Settings,
     options: ModelOptions,
     output: OutputOptions,

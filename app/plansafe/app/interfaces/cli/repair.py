@@ -89,7 +89,11 @@ def _repair_with_model(
     options: RepairOptions, model: str, paths: list[str], settings: Settings, search: Search, form: PlannedFormat
 ) -> int:
     """Let a model repair one plan; the search is the last resort."""
-    from plansafe.app.session.model_plan import Asked, ModelOptions, mend  # noqa: PLC0415 - loads the loop
+    from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop
+        ModelOptions,
+        PlanRequest,
+        repair_with_model,
+    )
 
     wishes = Wishes(
         rounds=options.rounds,
@@ -101,10 +105,10 @@ def _repair_with_model(
     output_options = OutputOptions(options.output, options.transcript, form, options.color, inputs=tuple(paths))
     if len(paths) != 1:
         raise BadOption(f"--model takes one plan, not {len(paths)}", "name one plan")
-    request = Asked(options.words, wishes)
+    request = PlanRequest(options.words, wishes)
     model_options = ModelOptions(model, options.base_url, options.cache, not options.no_cache)
     return plan_and_report(
-        lambda used_settings: mend(paths[0], used_settings, request, model_options),
+        lambda used_settings: repair_with_model(paths[0], used_settings, request, model_options),
         settings,
         model_options,
         output_options,
