@@ -1,8 +1,8 @@
-"""Finding what a plan is to be checked with; docs/getting-started.md says in which order.
+"""Find the domain, problem and specifications of a plan, in the order of docs/getting-started.md.
 
-The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
-chooses a specification nor loses one, and is ignored when gating. What was chosen, and why, is part of the result; so
-is where nothing was found.
+Plans are untrusted. A plan may name its domain and problem, but only in its own folder or below. It can neither add nor
+remove a specification, and `--gate` ignores these names. The result lists each chosen file with the reason, or the
+searched places if there is none.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _STDIN_NAME = "<stdin>"
 
 _PACKED = "unpack it first"
 _GZIP = b"\x1f\x8b"
-_MOST_UNPACKED = 1 << 28
-"""Bytes that a packed file may become: a scene of a house has some hundred thousand."""
-_MOST_NEAR = 10_000
-"""Files of a folder among which one with a near name is looked for."""
-_NO_TEXT = (
+_MAX_UNPACKED = 1 << 28
+"""Largest size of an unpacked file, in bytes. A VirtualHome scene has some hundred thousand."""
+_MAX_SIMILAR = 10_000
+"""Number of files of a folder that are searched for a similar name."""
+_FOREIGN_FORMATS = (
     (b"\xff\xfe", ("UTF-16", "save it as UTF-8")),
     (b"\xfe\xff", ("UTF-16", "save it as UTF-8")),
     (b"PK\x03\x04", ("an archive (zip)", _PACKED)),
@@ -52,7 +52,7 @@ _NO_TEXT = (
     (b"\xfd7zXZ\x00", ("compressed (xz)", _PACKED)),
     (b"\x28\xb5\x2f\xfd", ("compressed (zstd)", _PACKED)),
 )
-"""How files begin that are no text in UTF-8, what they are, and what to do about it."""
+"""First bytes of files that are not UTF-8 text, with the format and the advice to the user."""
 
 
 class _NotFound(Exception):
@@ -62,9 +62,9 @@ class _NotFound(Exception):
 
 
 class Discovery:
-    """Finds and reads inputs; every file and folder is read once, however many plans use it.
+    """Finds and reads inputs. Each file and folder is read once for all plans.
 
-    ``unsaved`` are texts that stand for what is in files, by their real paths: what an editor has open.
+    ``unsaved`` maps real paths to the unsaved texts of an editor, which replace the content of these files.
     """
 
     def __init__(self, choice: Choice, hashes: bool = False, unsaved: Mapping[str, str] | None = None) -> None:
@@ -73,25 +73,25 @@ class Discovery:
         self._unsaved = unsaved or {}
         self._files: dict[str, Input] = {}
         self._folders = Folders(self._unsaved)
-        self._found: dict[tuple[str | None, ...], Inputs] = {}
+        self._results: dict[tuple[str | None, ...], Inputs] = {}
         self._stdin_taken = False
 
     def read(
         self, path: str, role: str, how: str, keep: bool = True, within: tuple[str, ...] | None = None
     ) -> Input | Diagnostic:
-        """Read a file, or standard input for ``-``. Returns a diagnostic (SC001, SC601, SC607, SC641) where that fails.
+        """Read a file, or standard input for ``-``. Returns a diagnostic (SC001, SC601, SC607, SC641) on failure.
 
-        ``keep`` remembers the text for the next plan; plans themselves are not kept. ``within``: folders that no link
-        may leave.
+        ``keep`` caches the text for later plans; plans themselves are not cached. ``within`` are the folders that no
+        link may lead out of.
         """
-        known = self._files.get(path)
-        if known is not None:
-            return known._replace(role=role, how=how)
+        cached = self._files.get(path)
+        if cached is not None:
+            return cached._replace(role=role, how=how)
         if self._unsaved and (text := self._unsaved.get(os.path.realpath(path))) is not None:
-            opened = Input(role, path, how, Source(path, text))
+            edited = Input(role, path, how, Source(path, text))
             if keep:
-                self._files[path] = opened
-            return opened
+                self._files[path] = edited
+            return edited
         if path == STDIN:
             if self._stdin_taken:
                 return Diagnostic(SC.BAD_OPTION, "standard input (`-`) can be read for one file only")
@@ -117,66 +117,66 @@ class Discovery:
                 return _unreadable(path, role, error)
         digest = None
         if self._hashes:
-            import hashlib  # noqa: PLC0415 - needed by some formats alone
+            import hashlib  # noqa: PLC0415 - only some formats need it
 
             digest = hashlib.sha256(data).hexdigest()
         if data.startswith(_GZIP):
             unpacked = _unpacked(data)
             if unpacked is None:
                 advice = (
-                    f"it is cut off or damaged, or becomes larger than {_MOST_UNPACKED >> 20} MiB: gunzip --test FILE"
+                    f"it is truncated, damaged or unpacks to more than {_MAX_UNPACKED >> 20} MiB: gunzip --test FILE"
                 )
-                text = f"cannot read the {role} {name}: it is packed by gzip, and cannot be unpacked"
+                text = f"cannot read the {role} {name}: this gzip file cannot be unpacked"
                 return Diagnostic(SC.UNREADABLE_FILE, text, help=advice)
             data = unpacked
-        form = next((form for start, form in _NO_TEXT if data.startswith(start)), None)
-        if form is not None:
-            what, advice = form
-            return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {name}: it is {what}", help=advice)
-        found = Input(role, path, how, Source.from_bytes(name, data), digest)
+        format_entry = next((format_entry for start, format_entry in _FOREIGN_FORMATS if data.startswith(start)), None)
+        if format_entry is not None:
+            format_name, advice = format_entry
+            return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {name}: it is {format_name}", help=advice)
+        input_file = Input(role, path, how, Source.from_bytes(name, data), digest)
         if keep:
-            self._files[path] = found
-        return found
+            self._files[path] = input_file
+        return input_file
 
-    def find(self, plan: Input, said: Heading) -> Inputs:
-        """Find domain, problem and specifications for a plan whose beginning says ``said``."""
+    def find(self, plan: Input, plan_heading: Heading) -> Inputs:
+        """Find domain, problem and specifications of a plan with this heading."""
         folder = os.path.dirname(plan.path) if plan.path != STDIN else ""
         if self._choice.gate:
-            said = Heading(said.kind)
-        # the name decides, letter by letter in a pattern; elsewhere only its beginning
+            plan_heading = Heading(plan_heading.kind)
+        # the choice depends on the file name of the plan, unless one problem is given for all plans
         one_for_all = self._choice.problem is not None and STEM not in self._choice.problem
-        key = (folder, said.domain, said.problem, None if one_for_all else os.path.basename(plan.path))
-        known = self._found.get(key)
-        if known is None:
-            known = self._search(plan, folder, said)
-            if not known.diagnostics:
-                self._found[key] = known
-        return known
+        key = (folder, plan_heading.domain, plan_heading.problem, None if one_for_all else os.path.basename(plan.path))
+        cached = self._results.get(key)
+        if cached is None:
+            cached = self._search(plan, folder, plan_heading)
+            if not cached.diagnostics:
+                self._results[key] = cached
+        return cached
 
-    def _search(self, plan: Input, folder: str, said: Heading) -> Inputs:
+    def _search(self, plan: Input, folder: str, plan_heading: Heading) -> Inputs:
         diagnostics: list[Diagnostic] = []
         problem = domain = None
         try:
-            problem = self._problem(plan, folder, said)
+            problem = self._problem(plan, folder, plan_heading)
         except _NotFound as failure:
             diagnostics.append(failure.diagnostic)
         try:
-            domain = self._domain(plan, folder, said, problem)
+            domain = self._domain(plan, folder, plan_heading, problem)
         except _NotFound as failure:
             diagnostics.append(failure.diagnostic)
         specs, failures = self.specifications(folder, domain, problem)
-        if domain is not None and (said.domain is not None or said.problem is not None):
-            failures += self._lost(plan, folder, said, domain, [spec.path for spec in specs])
+        if domain is not None and (plan_heading.domain is not None or plan_heading.problem is not None):
+            failures += self._left_out_specs(plan, folder, plan_heading, domain, [spec.path for spec in specs])
         return Inputs(domain, problem, specs, (*diagnostics, *failures))
 
     # -- domain and problem
 
-    def _searched(self, folder: str) -> list[str]:
-        """The folder of a plan, and those above it; these not when gating: there, what decides is named."""
+    def _search_folders(self, folder: str) -> list[str]:
+        """The folder of a plan and, without ``--gate``, the folders above it."""
         return [folder] if self._choice.gate else [folder, *above(folder)]
 
     def _missing(self, code: str, kind: Kind, candidates: list[Sibling], looked: list[str], plan: Input) -> _NotFound:
-        """Say that nothing was found, or too much, and where it was looked for."""
+        """An error for zero or several candidates, with the searched places."""
         role, names = kind.value, ", ".join(s.path for s in candidates[:8])
         if self._choice.gate and above(os.path.dirname(plan.path)):
             looked.append("not in the folders above: --gate")
@@ -190,66 +190,68 @@ class Discovery:
             )
         )
 
-    def _problem(self, plan: Input, folder: str, said: Heading) -> Input:
+    def _problem(self, plan: Input, folder: str, plan_heading: Heading) -> Input:
         if self._choice.problem is not None:
             return self._must_read(self._choice.problem.replace(STEM, plan_stem(plan.path)), "problem", "--problem")
         project = self._choice.project
         if project is not None and project.problem is not None:
             return self._of_project(project, "problem", project.problem, plan)
         looked = ["no --problem"]
-        if said.problem is not None:
-            named = self._named(plan, folder, said.problem, Kind.PROBLEM, looked)
-            if named is not None:
-                return named
+        if plan_heading.problem is not None:
+            named_by_plan = self._named_by_plan(plan, folder, plan_heading.problem, Kind.PROBLEM, looked)
+            if named_by_plan is not None:
+                return named_by_plan
         candidates: list[Sibling] = []
-        for at in self._searched(folder):
+        for at in self._search_folders(folder):
             candidates = self._folders.siblings(at, Kind.PROBLEM)
             looked.append(f"{place(at)}: {_count(len(candidates), 'problem')}")
             if len(candidates) == 1:
                 return self._must_read(candidates[0].path, "problem", _in(at, folder))
             stem = _stem(plan.path)
-            same = [s for s in candidates if _stem(s.path) == stem]
-            close = same or [s for s in candidates if stem.startswith((_stem(s.path) + "-", _stem(s.path) + "_"))]
-            if len(close) == 1:
-                return self._must_read(close[0].path, "problem", f"{_in(at, folder)}, by its name")
+            same_stem = [s for s in candidates if _stem(s.path) == stem]
+            similar_stem = same_stem or [
+                s for s in candidates if stem.startswith((_stem(s.path) + "-", _stem(s.path) + "_"))
+            ]
+            if len(similar_stem) == 1:
+                return self._must_read(similar_stem[0].path, "problem", f"{_in(at, folder)}, by its name")
             if candidates:
-                break  # a folder farther away is no better a guess
+                break  # do not search further up: these candidates are closer to the plan
         raise self._missing(SC.NO_PROBLEM, Kind.PROBLEM, candidates, looked, plan)
 
-    def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
+    def _domain(self, plan: Input, folder: str, plan_heading: Heading, problem: Input | None) -> Input:
         if self._choice.domain is not None:
             return self._must_read(shipped_or_file(self._choice.domain), "domain", "--domain")
         project = self._choice.project
         if project is not None and project.domain is not None:
             return self._must_read(named_in(project, project.domain, shipped_domain), "domain", project.path)
         looked = ["no --domain"]
-        if said.domain is not None:
-            named = self._named(plan, folder, said.domain, Kind.DOMAIN, looked)
-            if named is not None:
-                return named
-        wanted = heading(problem.source.text).domain if problem is not None else None
-        if wanted is None and said.domain is not None and not is_path(said.domain):
-            wanted = said.domain
-        found = [(at, self._folders.siblings(at, Kind.DOMAIN)) for at in self._searched(folder)]
-        looked += [f"{place(at)}: {_count(len(candidates), 'domain')}" for at, candidates in found]
-        if wanted is not None:
-            for at, candidates in found:
-                fitting = [s for s in candidates if s.heading.name == wanted.lower()]
-                if len(fitting) == 1:
-                    return self._must_read(fitting[0].path, "domain", _in(at, folder))
-                if fitting:
-                    raise self._missing(SC.NO_DOMAIN, Kind.DOMAIN, fitting, looked, plan)
-            shipped = shipped_domain(wanted)
-            looked.append(f"shipped domains: {'one' if shipped else 'none'} is called `{wanted}`")
+        if plan_heading.domain is not None:
+            named_by_plan = self._named_by_plan(plan, folder, plan_heading.domain, Kind.DOMAIN, looked)
+            if named_by_plan is not None:
+                return named_by_plan
+        domain_name = heading(problem.source.text).domain if problem is not None else None
+        if domain_name is None and plan_heading.domain is not None and not is_path(plan_heading.domain):
+            domain_name = plan_heading.domain
+        domains_by_folder = [(at, self._folders.siblings(at, Kind.DOMAIN)) for at in self._search_folders(folder)]
+        looked += [f"{place(at)}: {_count(len(candidates), 'domain')}" for at, candidates in domains_by_folder]
+        if domain_name is not None:
+            for at, candidates in domains_by_folder:
+                matches = [s for s in candidates if s.heading.name == domain_name.lower()]
+                if len(matches) == 1:
+                    return self._must_read(matches[0].path, "domain", _in(at, folder))
+                if matches:
+                    raise self._missing(SC.NO_DOMAIN, Kind.DOMAIN, matches, looked, plan)
+            shipped = shipped_domain(domain_name)
+            looked.append(f"shipped domains: {'one' if shipped else 'none'} is called `{domain_name}`")
             if shipped is not None:
                 return self._must_read(shipped, "domain", "shipped")
-        at, candidates = next((pair for pair in found if pair[1]), (folder, []))
+        at, candidates = next((pair for pair in domains_by_folder if pair[1]), (folder, []))
         if len(candidates) == 1:
             return self._must_read(candidates[0].path, "domain", _in(at, folder))
         raise self._missing(SC.NO_DOMAIN, Kind.DOMAIN, candidates, looked, plan)
 
-    def _named(self, plan: Input, folder: str, name: str, kind: Kind, looked: list[str]) -> Input | None:
-        """Follow what the plan says about its domain or problem, below its own folder only."""
+    def _named_by_plan(self, plan: Input, folder: str, name: str, kind: Kind, looked: list[str]) -> Input | None:
+        """Read the domain or problem that the plan names, if it is in the folder of the plan or below."""
         role = kind.value
         how = "chosen by the plan"
         base = os.path.realpath(folder or ".")
@@ -266,7 +268,7 @@ class Discovery:
                     SC.OUTSIDE_FOLDER,
                     f"the plan names a {role} outside its own folder",
                     (label,) if label else (),
-                    ("what a plan says is followed below its own folder only: the plan is the untrusted party",),
+                    ("a plan can only name files in its own folder or below, because plans are untrusted",),
                     f"choose the {role} yourself with --{role}",
                 )
             )
@@ -277,60 +279,63 @@ class Discovery:
             raise _NotFound(
                 Diagnostic(
                     SC.NO_FILE,
-                    f"the plan names a {role} file that is not there",
+                    f"the plan names a {role} file that does not exist",
                     (label,) if label else (),
                     help=f"choose the {role} yourself with --{role}",
                 )
             )
         looked.append(f"the plan says `{name}`")
-        fitting = [s for s in self._folders.siblings(folder, kind) if s.heading.name == name.lower()]
-        return self._must_read(fitting[0].path, role, how) if len(fitting) == 1 else None
+        matches = [s for s in self._folders.siblings(folder, kind) if s.heading.name == name.lower()]
+        return self._must_read(matches[0].path, role, how) if len(matches) == 1 else None
 
     def _of_project(self, project: Project, role: str, pattern: str, plan: Input) -> Input:
-        """The file that a pattern of the project file names for a plan."""
-        found = self.of_project(project, role, pattern, plan.path)
-        if isinstance(found, Diagnostic):
-            raise _NotFound(found)
-        return found
+        """Read the file that a pattern of the project file names for a plan."""
+        input_file = self.of_project(project, role, pattern, plan.path)
+        if isinstance(input_file, Diagnostic):
+            raise _NotFound(input_file)
+        return input_file
 
     def of_project(self, project: Project, role: str, pattern: str, plan: str) -> Input | Diagnostic:
-        """Read what a pattern of the project file names for a plan; a diagnostic (SC001, SC601, SC603) if it cannot."""
+        """Read the file that a pattern of the project file names for a plan.
+
+        Returns a diagnostic (SC001, SC601, SC603) on failure.
+        """
         is_pattern = STEM in pattern
         if is_pattern and plan == STDIN:
             text = f"{project.path} names the {role} by the plan's file name, and standard input has none"
             return Diagnostic(SC.NO_PROBLEM, text, help=f"name it with --{role} FILE")
         how = f"{project.path}: {pattern}" if is_pattern else project.path
-        found = self.read(project.for_plan(pattern, plan), role, how)
-        if isinstance(found, Diagnostic):
-            return found._replace(notes=(*found.notes, f'{project.path} says: {role} = "{pattern}"'))
-        return found
+        input_file = self.read(project.for_plan(pattern, plan), role, how)
+        if isinstance(input_file, Diagnostic):
+            return input_file._replace(notes=(*input_file.notes, f'{project.path} says: {role} = "{pattern}"'))
+        return input_file
 
     def _must_read(self, path: str, role: str, how: str) -> Input:
-        found = self.read(path, role, how)
-        if isinstance(found, Diagnostic):
-            raise _NotFound(found)
-        return found
+        input_file = self.read(path, role, how)
+        if isinstance(input_file, Diagnostic):
+            raise _NotFound(input_file)
+        return input_file
 
     # -- specifications
 
     def specifications(
         self, folder: str, domain: Input | None, problem: Input | None = None
     ) -> tuple[tuple[Input, ...], list[Diagnostic]]:
-        """Read the specifications for a task and plans in ``folder``, and say which could not be read."""
-        found: list[Input] = []
+        """Read the specifications of a task and of plans in ``folder``; also returns the read errors."""
+        specs: list[Input] = []
         failures: list[Diagnostic] = []
         for path, how in self._chosen_specs(folder, domain, problem):
             spec = self.read(path, "specification", how)
             if isinstance(spec, Diagnostic):
                 failures.append(spec)
             else:
-                found.append(spec)
+                specs.append(spec)
         if self._choice.ltl and domain is not None:
-            from plansafe.grammar.ltl_rules import LTL_NAME, ltl_specification  # noqa: PLC0415 - for --ltl alone
+            from plansafe.grammar.ltl_rules import LTL_NAME, ltl_specification  # noqa: PLC0415 - only --ltl needs it
 
             rules = ltl_specification(self._choice.ltl, domain.source)
-            found.append(Input("specification", LTL_NAME, "--ltl", rules))
-        return tuple(found), failures
+            specs.append(Input("specification", LTL_NAME, "--ltl", rules))
+        return tuple(specs), failures
 
     def _chosen_specs(self, folder: str, domain: Input | None, problem: Input | None) -> list[tuple[str, str]]:
         if self._choice.specs:
@@ -343,7 +348,7 @@ class Discovery:
         if domain is None:
             return []
         name = heading(domain.source.text).name
-        path = domain.path.partition(" (with ")[0]  # where a world adds the types of a task, it says so there
+        path = domain.path.partition(" (with ")[0]  # a home world may add the types of a task and note that in the path
         shipped = name is not None and _same_file(path, shipped_domain(name))
         places = [(folder, f"in {place(folder)}")]
         if problem is not None and problem.path != STDIN:
@@ -357,51 +362,53 @@ class Discovery:
         if chosen:
             return list(chosen.values())
         if shipped and name is not None:
-            from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
+            from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed if options name the files
 
             return [(as_read(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
-        for at in self._searched(folder):
-            fitting = self._specs_in(at, name)
-            if fitting:
-                return [(path, _in(at, folder)) for path in fitting]
+        for at in self._search_folders(folder):
+            spec_paths = self._specs_in(at, name)
+            if spec_paths:
+                return [(path, _in(at, folder)) for path in spec_paths]
         return []
 
     def _specs_in(self, folder: str, domain: str | None) -> list[str]:
-        """The specifications of a folder that are for a domain of that name, or for any."""
-        beside = self._folders.siblings(folder, Kind.SAFETY)
-        return [s.path for s in beside if s.heading.domain is None or s.heading.domain.lower() == domain]
+        """Paths of the specifications in a folder that apply to the named domain or to every domain."""
+        spec_files = self._folders.siblings(folder, Kind.SAFETY)
+        return [s.path for s in spec_files if s.heading.domain is None or s.heading.domain.lower() == domain]
 
-    def _lost(self, plan: Input, folder: str, said: Heading, domain: Input, used: list[str]) -> list[Diagnostic]:
-        """Refuse what a plan names (SC621) if other rules would apply without its word.
+    def _left_out_specs(
+        self, plan: Input, folder: str, plan_heading: Heading, domain: Input, used: list[str]
+    ) -> list[Diagnostic]:
+        """Reject the names in a plan (SC621) if they avoid a specification that would apply without them.
 
-        Where nothing else chooses a domain, those are the rules of every domain that there is to choose from.
+        If only the plan chooses the domain, the specifications of every candidate domain count.
         """
-        silent = Heading(said.kind)
+        unnamed = Heading(plan_heading.kind)
         problem: Input | None = None
         with suppress(_NotFound):
-            problem = self._problem(plan, folder, silent)
+            problem = self._problem(plan, folder, unnamed)
         try:
-            rivals = [self._domain(plan, folder, silent, problem)]
+            rivals = [self._domain(plan, folder, unnamed, problem)]
         except _NotFound:
-            places = dict.fromkeys([*self._searched(folder), os.path.dirname(domain.path)])
-            found = [s.path for at in places for s in self._folders.siblings(at, Kind.DOMAIN)]
-            read = [self.read(path, "domain", "beside") for path in found]
-            rivals = [rival for rival in read if isinstance(rival, Input)]
-        known = {os.path.realpath(path) for path in used}
+            places = dict.fromkeys([*self._search_folders(folder), os.path.dirname(domain.path)])
+            domain_paths = [s.path for at in places for s in self._folders.siblings(at, Kind.DOMAIN)]
+            candidates = [self.read(path, "domain", "candidate") for path in domain_paths]
+            rivals = [rival for rival in candidates if isinstance(rival, Input)]
+        used_paths = {os.path.realpath(path) for path in used}
         for rival in rivals:
             for path, _ in self._chosen_specs(folder, rival, problem):
-                if os.path.realpath(path) not in known:
-                    return [_drops(plan, said, path, rival)]
+                if os.path.realpath(path) not in used_paths:
+                    return [_leaves_out(plan, plan_heading, path, rival)]
         return []
 
     def _shipped_or_file(self, path: str) -> str:
-        """Read ``--spec household`` as the shipped specification of that name, unless there is such a file."""
+        """Resolve ``--spec household`` to the shipped specification, unless a file has this name."""
         if path == STDIN or is_path(path) or os.path.exists(path):
             return path
         return shipped_spec(path) or path
 
     def extended(self, name: str, extending: Source) -> Input | None:
-        """Find the specification that another one extends: beside it (a path, or by its own name), else shipped."""
+        """Find an extended specification: in the same folder (by path or declared name), otherwise shipped."""
         folder = "" if extending.name == _STDIN_NAME else os.path.dirname(extending.name)
         path: str | None = os.path.join(folder, name)
         if path is None or "\0" in path or not os.path.isfile(path):
@@ -415,30 +422,30 @@ class Discovery:
         return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
 
 
-def _same_file(path: str, other: str | None) -> bool:
-    return other is not None and os.path.realpath(path) == os.path.realpath(other)
+def _same_file(path: str, other_path: str | None) -> bool:
+    return other_path is not None and os.path.realpath(path) == os.path.realpath(other_path)
 
 
 def _stem(path: str) -> str:
     return os.path.basename(path).split(".")[0].lower()
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def _in(at: str, folder: str) -> str:
-    """Why a file was chosen: it lies beside the plan, or in a folder above."""
+    """Why a file was chosen: it is in the folder of the plan or in a folder above it."""
     return f"in {place(at)}" if at == folder else f"in {place(at)}, above the plan"
 
 
-def _drops(plan: Input, said: Heading, spec: str, rival: Input) -> Diagnostic:
-    labels = [_label(plan, name) for name in (said.domain, said.problem) if name is not None]
+def _leaves_out(plan: Input, plan_heading: Heading, spec: str, rival: Input) -> Diagnostic:
+    labels = [_label(plan, name) for name in (plan_heading.domain, plan_heading.problem) if name is not None]
     return Diagnostic(
         SC.RULES_LEFT_OUT,
-        f"what the plan names would leave out the specification {spec}",
+        f"the names in the plan would leave out the specification {spec}",
         tuple([label for label in labels if label is not None]),
-        (f"{spec} applies to {rival.path}, which the plan does not choose: the plan is the untrusted party",),
+        (f"{spec} applies to {rival.path}, which the plan does not choose; plans are untrusted",),
         "choose the domain yourself with --domain, or the rules with --spec",
     )
 
@@ -449,15 +456,15 @@ def _label(plan: Input, name: str) -> Label | None:
 
 
 def _unpacked(data: bytes) -> bytes | None:
-    """What gzip packed; ``None`` where it is damaged, or too large."""
-    import zlib  # noqa: PLC0415 - for packed files alone
+    """Unpack gzip data; ``None`` if it is damaged or too large."""
+    import zlib  # noqa: PLC0415 - only packed files need it
 
     out = bytearray()
     try:
         while data:
             inflate = zlib.decompressobj(wbits=31)
-            out += inflate.decompress(data, _MOST_UNPACKED + 1 - len(out))
-            if not inflate.eof or len(out) > _MOST_UNPACKED:
+            out += inflate.decompress(data, _MAX_UNPACKED + 1 - len(out))
+            if not inflate.eof or len(out) > _MAX_UNPACKED:
                 return None
             data = inflate.unused_data.lstrip(b"\0")
     except zlib.error:
@@ -484,13 +491,13 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
 
 
 def _nearest_file(path: str) -> str | None:
-    """The file in the same folder whose name is nearest before its ending: all plans end alike."""
-    import difflib  # noqa: PLC0415 - needed for mistakes alone
+    """The file in the same folder with the most similar name; the suffix counts less than the stem."""
+    import difflib  # noqa: PLC0415 - only errors need it
 
     folder, name = os.path.split(path)
     try:
         there: dict[str, list[str]] = {}
-        for file in sorted(os.listdir(folder or "."))[:_MOST_NEAR]:
+        for file in sorted(os.listdir(folder or "."))[:_MAX_SIMILAR]:
             there.setdefault(os.path.splitext(file)[0], []).append(file)
         stems = difflib.get_close_matches(os.path.splitext(name)[0], there, n=1)
     except (OSError, ValueError):

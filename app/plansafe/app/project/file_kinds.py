@@ -1,4 +1,4 @@
-"""What kind of file a text is, by its content, and which files of a folder are plans."""
+"""Detect the kind of a file by its content, and list the plans of a folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 HEAD = 65_536
-"""How much of a text is looked at, in characters: headings stand at the beginning."""
+"""Number of characters at the beginning of a text that are searched for a heading."""
 
 
 class Kind(Enum):
-    """What a text is, as far as its beginning tells."""
+    """Kind of a file, detected from its beginning."""
 
     DOMAIN = "domain"
     PROBLEM = "problem"
@@ -27,7 +27,7 @@ class Kind(Enum):
 
 
 class Heading(NamedTuple):
-    """What the beginning of a text says: its kind, its own name, and the domain and problem that it names."""
+    """The beginning of a file: its kind, its declared name, and the domain and problem that it names."""
 
     kind: Kind
     name: str | None = None
@@ -39,7 +39,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 _DEFINE = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem|plan|safety|mapping)\s+([^\s()]+)", re.IGNORECASE)
 _DOMAIN = r"(?i)\(\s*:domain\s+([^\s()]+)"
 _PROBLEM = r"(?i)\(\s*:problem\s+([^\s()]+)"
-# A whole step, and then the beginning of another or nothing: "(see above) for details" is prose.
+# A complete step, followed by another step or the end of the text: "(see above) for details" is prose.
 _STEP = re.compile(
     r"""\s*(?:[\d.]+\s*:\s*)?\(\s*(?!define\b)[^\s()?":][^\s()?"]*(?:\s+[^\s()?"]+)*+\s*\)\s*(?:\[[^\]\r\n]*\]\s*)?(?:\(|[\d.]+\s*:|\Z)""",
     re.IGNORECASE,
@@ -47,15 +47,15 @@ _STEP = re.compile(
 _REMARK = re.compile(r"(?<!;);++!?[ \t]*+(domain|problem)[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
 _LEADING_COMMENTS = re.compile(r"(?>\s+|;[^\r\n]*)*+")
 _PLAN_NAME = r"(?i)(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.\d+)?\Z"
-# Patterns that most runs never use are texts: they are compiled at first use.
+# Rarely used patterns are strings: `re` compiles them at first use.
 
 
 def heading(text: str) -> Heading:
-    """Say what a text is. Constant time: only the first ``HEAD`` characters are read."""
+    """Read the heading of a text from its first ``HEAD`` characters."""
     return _heading(text[:HEAD])
 
 
-@lru_cache(maxsize=4096)  # the plans of a folder are looked at twice: are they plans, and what do they name
+@lru_cache(maxsize=4096)  # each plan of a folder is read twice: for its kind and for the names in it
 def _heading(head: str) -> Heading:
     clean = _COMMENT.sub(" ", head) if ";" in head else head
     defined = _DEFINE.match(clean)
@@ -76,17 +76,17 @@ def _heading(head: str) -> Heading:
 def _remarks(head: str) -> dict[str, str]:
     """Collect the ``; domain: path`` comments before the first step; editors write ``;;!domain: name``."""
     start = _LEADING_COMMENTS.match(head)
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for remark in _REMARK.finditer(head, 0, start.end() if start else 0):
-        found.setdefault(remark[1].lower(), remark[2].strip())
-    return found
+        names.setdefault(remark[1].lower(), remark[2].strip())
+    return names
 
 
 def plans_below(folder: str) -> Iterator[str]:
     """Yield the plan files of a folder and the folders in it, in order of their names.
 
-    Content decides. Where it does not, because the text is empty or broken, a file named like a plan (or ``.pddl``)
-    counts as a plan, so that a broken one is reported, not passed over. Hidden files and links to folders are left out.
+    The content decides. If the text is empty or broken, a file with the name of a plan (or ``.pddl``) counts as a plan:
+    broken plans are reported, not skipped. Hidden files and links to folders are skipped.
     """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -108,7 +108,7 @@ def plans_below(folder: str) -> Iterator[str]:
 
 
 def heading_of_file(path: str) -> Heading:
-    """Say what a file is; a file that cannot be read is of kind ``OTHER``."""
+    """Read the heading of a file; the kind of an unreadable file is ``OTHER``."""
     try:
         with open(path, "rb") as file:
             data = file.read(HEAD)

@@ -1,4 +1,4 @@
-"""What lies in a folder, by content; and which folders are above a plan."""
+"""List the input files of a folder by content, and the folders above a plan."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _USED = (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING)
 
 
 class Sibling(NamedTuple):
-    """A file that plans can be checked with, and what its beginning says."""
+    """A file that can be an input of a check, with its heading."""
 
     path: str
     heading: Heading
 
 
 class Folders:
-    """Looks at folders; each is read once. ``unsaved``: texts that stand for what is in files, by their real paths."""
+    """Lists folders, each once. ``unsaved`` maps real paths to texts that replace the content of the files."""
 
     def __init__(self, unsaved: Mapping[str, str] | None = None) -> None:
         self._unsaved = unsaved or {}
-        self._known: dict[str, tuple[Sibling, ...]] = {}
+        self._siblings: dict[str, tuple[Sibling, ...]] = {}
 
     def siblings(self, folder: str, kind: Kind) -> list[Sibling]:
         """The files of that kind in a folder, in order of their names, without hidden ones."""
-        known = self._known.get(folder)
-        if known is None:
-            every = [Sibling(path, self._heading(path)) for path in _files(folder)]
-            known = self._known[folder] = tuple([s for s in every if s.heading.kind in _USED])
-        return [s for s in known if s.heading.kind is kind]
+        files = self._siblings.get(folder)
+        if files is None:
+            all_files = [Sibling(path, self._heading(path)) for path in _files(folder)]
+            files = self._siblings[folder] = tuple([s for s in all_files if s.heading.kind in _USED])
+        return [s for s in files if s.heading.kind is kind]
 
     def _heading(self, path: str) -> Heading:
         text = self._unsaved.get(os.path.realpath(path)) if self._unsaved else None
@@ -48,7 +48,7 @@ def _files(folder: str) -> list[str]:
 
 
 def above(folder: str) -> list[str]:
-    """The folders above one, nearest first, up to the current folder; none if it does not lie below that."""
+    """The folders above ``folder``, nearest first, up to the current folder; none if ``folder`` is not below it."""
     try:
         below = os.path.relpath(folder) if os.path.isabs(folder) else os.path.normpath(folder or ".")
     except OSError:  # the current folder is gone
@@ -63,5 +63,5 @@ def above(folder: str) -> list[str]:
 
 
 def place(folder: str) -> str:
-    """A folder in words."""
+    """Name a folder in a message."""
     return f"{folder}/" if folder else "the current folder"

@@ -1,4 +1,4 @@
-"""The inputs of a check: files that were read, what the user chose, and where inputs come from."""
+"""The inputs of a check, the choices of the user, and the interface that finds inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """A file that was read: what it is used as, where it is, why it was chosen, its text and the hash of its bytes."""
+    """An input file: its role, its path, why it was chosen, its text and the hash of its bytes."""
 
     role: str
     path: str
@@ -23,7 +23,7 @@ class Input(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What the user chose: by flags, which win, and in a project file."""
+    """The files that the user chose by options or in a project file; options take precedence."""
 
     domain: str | None = None
     problem: str | None = None
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What a plan is checked with. Where domain or problem is missing, ``diagnostics`` say why."""
+    """Domain, problem and specifications of a plan. If one is missing, ``diagnostics`` give the reason."""
 
     domain: Input | None
     problem: Input | None
@@ -44,23 +44,23 @@ class Inputs(NamedTuple):
 
 
 class Finder(Protocol):
-    """The source of inputs: files and folders (``Discovery``), or the texts of a request."""
+    """Finds inputs in files and folders (``Discovery``), or among the texts of a request."""
 
     def read(
         self, path: str, role: str, how: str, keep: bool = True, within: tuple[str, ...] | None = None
     ) -> Input | Diagnostic:
-        """One input by its path; a diagnostic says why there is none."""
+        """Read an input by its path; a diagnostic on failure."""
 
-    def find(self, plan: Input, said: Heading) -> Inputs:
-        """Domain, problem and specifications of a plan whose beginning says ``said``."""
+    def find(self, plan: Input, plan_heading: Heading) -> Inputs:
+        """Find domain, problem and specifications of a plan with this heading."""
 
     def of_project(self, project: Project, role: str, pattern: str, plan: str) -> Input | Diagnostic:
-        """What a pattern of the project file names for a plan."""
+        """Read the file that a pattern of the project file names for a plan."""
 
     def specifications(
         self, folder: str, domain: Input | None, problem: Input | None = None
     ) -> tuple[tuple[Input, ...], list[Diagnostic]]:
-        """The specifications for a task and plans in ``folder``, and which could not be read."""
+        """Read the specifications of a task and of plans in ``folder``; also returns the read errors."""
 
     def extended(self, name: str, extending: Source) -> Input | None:
-        """The specification that another one extends."""
+        """Find a specification that ``extending`` extends."""

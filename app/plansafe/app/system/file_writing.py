@@ -1,8 +1,9 @@
 """Write files completely or not at all, without losing existing content (docs/getting-started.md).
 
-A regular file is replaced at once, by a new one beside it; its mode, owner and attributes stay, links are followed. A
-device, a pipe or a stream of this process is never replaced: it is written into. Files that are read, files that may
-not be written and, under ``--gate``, links that lead out of the given folders are refused.
+A regular file is replaced atomically by a temporary file in the same folder. The new file gets the mode, owner and
+attributes of the old one; links are followed. Devices, pipes and streams of this process are opened for writing
+instead. The functions refuse to overwrite input files and read-only files and, under ``--gate``, to follow links out of
+the folders on the command line.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
 _DESCRIPTOR = r"/(?:dev|proc/self)/fd/(\d{1,6})\Z"
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_NOT_WRITTEN, _LEAVES = SC.NOT_WRITTEN, SC.LINK_LEADS_OUT
+_NOT_WRITTEN, _LINK_LEADS_OUT = SC.NOT_WRITTEN, SC.LINK_LEADS_OUT
 
 
 class NotWritten(Exception):
-    """Something is not written; the diagnostic says why."""
+    """A file or folder cannot be written, for the reason in ``diagnostic``."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -35,10 +36,10 @@ class NotWritten(Exception):
 
 
 class Guard(NamedTuple):
-    """What must not be touched.
+    """Restrictions on output files.
 
-    ``inputs`` are the paths of files that are read; they may become more while there is still something to write.
-    ``within`` are the folders that links may not leave; ``None`` lets them lead anywhere.
+    ``inputs`` are the paths of input files, which are never overwritten; the collection may grow before the write.
+    ``within`` are the folders that links may not lead out of; ``None`` allows all links.
     """
 
     inputs: Collection[str] = ()
@@ -48,74 +49,77 @@ class Guard(NamedTuple):
 UNGUARDED = Guard()
 
 
-class _Place(NamedTuple):
-    """Where something is to be written.
+class _Destination(NamedTuple):
+    """The destination of an output.
 
-    A regular file at ``path``, all links followed; or something to be written into, by its ``descriptor`` or its name.
-    ``found`` is what is there.
+    Either a regular file at ``path`` (with links resolved), or a device, pipe or stream, which is opened by
+    ``descriptor`` or ``name``. ``status`` is the status of an existing file.
     """
 
     name: str
     path: str
-    found: os.stat_result | None
+    status: os.stat_result | None
     descriptor: int | None = None
 
     @property
     def is_file(self) -> bool:
-        """Whether this is, or will be, a regular file that can be replaced."""
-        return self.descriptor is None and (self.found is None or stat.S_ISREG(self.found.st_mode))
+        """True for a regular file or a file that does not exist yet: it can be replaced."""
+        return self.descriptor is None and (self.status is None or stat.S_ISREG(self.status.st_mode))
 
 
 def unwritable(where: str, error: OSError | ValueError) -> Diagnostic:
-    """Say that something cannot be written."""
+    """The diagnostic for a failed write."""
     return Diagnostic(
         SC.BAD_OPTION, f"cannot write {where}: {(getattr(error, 'strerror', None) or str(error)).lower()}"
     )
 
 
 def problem(name: str | None, guard: Guard = UNGUARDED) -> Diagnostic | None:
-    """Why nothing may be written to ``name``, as far as that is known now; better said before a long search."""
+    """The reason why ``name`` cannot be written, if that is known already; check it before a long search."""
     if name is None or name in STANDARD_OUTPUT:
         return None
     try:
-        _look(name, guard)
+        _destination(name, guard)
     except NotWritten as refused:
         return refused.diagnostic
     return None
 
 
 def strays(path: str, folders: Sequence[str], opened: int | None = None) -> Diagnostic | None:
-    """Say that a path leads through a link out of that of ``folders`` which it is written below, or out of its own.
+    """Return an error if ``path`` leads through a link out of its folder.
 
-    ``opened``: a descriptor of the file that was opened by that path; it must still be the one that is found there.
+    Its folder is the outermost of ``folders`` that contains the path, otherwise the folder of the file. ``opened`` is a
+    descriptor opened by this path; it must still refer to the same file.
     """
-    own = os.path.dirname(os.path.abspath(path))
-    given = [os.path.abspath(folder) for folder in folders]
-    base = os.path.realpath(min([f for f in given if os.path.commonpath((f, own)) == f], key=len, default=own))
+    parent = os.path.dirname(os.path.abspath(path))
+    absolute_folders = [os.path.abspath(folder) for folder in folders]
+    base = os.path.realpath(
+        min([f for f in absolute_folders if os.path.commonpath((f, parent)) == f], key=len, default=parent)
+    )
     real = os.path.realpath(path)
     if os.path.commonpath((base, real)) == base:
         try:
             if opened is None or os.path.samestat(os.fstat(opened), os.lstat(real)):
                 return None
         except OSError:
-            pass  # it was taken away meanwhile: what was opened may lie anywhere
+            pass  # the path was removed since: the opened file may be anywhere
     message = f"{path} leads out of its folder through a link"
-    advice = "--gate follows no link out of the folders that are given; name the file where it is"
-    return Diagnostic(_LEAVES, message, help=advice)
+    advice = "--gate does not follow links out of the given folders; name the target of the link"
+    return Diagnostic(_LINK_LEADS_OUT, message, help=advice)
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
 def save(name: str, text: str, guard: Guard = UNGUARDED, expected: bytes | None = None) -> tuple[str, ...]:
-    """Write a text (with surrogates for bytes that are not UTF-8), and return what else has changed by it, in words.
+    """Write a text (with surrogates for bytes that are not UTF-8), and return notes on side effects.
 
-    ``expected``: only over a file that still has these bytes. On a terminal, what cannot be seen is escaped. Raises
-    :class:`NotWritten`, and ``BrokenPipeError`` where nobody reads on.
+    ``expected``: replace only a file with this content. On a terminal, invisible characters are escaped. Raises
+    :class:`NotWritten`, and ``BrokenPipeError`` if the reader of a pipe has ended.
     """
     with Output(name, guard, expected) as output:
         if output.is_terminal:
-            from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - for terminals alone
+            from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - only terminals need it
 
             text = escaped(text)
         output.file.write(text.encode("utf-8", "surrogateescape"))
@@ -123,7 +127,7 @@ def save(name: str, text: str, guard: Guard = UNGUARDED, expected: bytes | None 
 
 
 def create(name: str, text: str) -> None:
-    """Write a file where there is none. Raises ``FileExistsError`` (a link counts as a file), :class:`NotWritten`."""
+    """Write a new file. Raises ``FileExistsError`` (also for a link), :class:`NotWritten`."""
     try:
         with open(name, "xb") as file:
             try:
@@ -139,11 +143,11 @@ def create(name: str, text: str) -> None:
 
 
 def streamed(name: str, work: Callable[[TextIO], int], guard: Guard = UNGUARDED) -> tuple[int, tuple[str, ...]]:
-    """Do some work that writes a report; its result, and what else has changed. Raises like :func:`save`."""
-    import io  # noqa: PLC0415 - for this alone
+    """Call ``work`` with a stream for its report; returns its result and notes. Raises like :func:`save`."""
+    import io  # noqa: PLC0415 - only used here
 
     with Output(name, guard) as output:
-        # The buffer below is flushed and closed by the output itself.
+        # `Output` flushes and closes the underlying buffer.
         text = io.TextIOWrapper(output.file, "utf-8", "backslashreplace", "\n", write_through=True)
         try:
             code = work(text)
@@ -154,22 +158,22 @@ def streamed(name: str, work: Callable[[TextIO], int], guard: Guard = UNGUARDED)
 
 
 class Output:
-    """A file that is being written. Without :meth:`commit`, a file stays as it was. Raises like :func:`save`."""
+    """An open output. Without :meth:`commit`, an existing file does not change. Raises like :func:`save`."""
 
     def __init__(self, name: str, guard: Guard = UNGUARDED, expected: bytes | None = None) -> None:
         self._name, self._guard, self._expected = name, guard, expected
         self._new: str | None = None
-        self._place = _look(name, guard)
+        self._place = _destination(name, guard)
         if expected is not None and not self._place.is_file:
-            raise _refused(name, "it is no file that could be replaced", None)
+            raise _refused(name, "it is not a regular file, so it cannot be replaced", None)
         try:
-            self.file: IO[bytes] = self._beside() if self._place.is_file else self._into()
+            self.file: IO[bytes] = self._open_temporary() if self._place.is_file else self._open_existing()
         except OSError as error:
             raise NotWritten(_no_folder(self._place) or _unwritable(name, error)) from error
 
     @property
     def is_terminal(self) -> bool:
-        """Whether people see what is written."""
+        """True if the output is a terminal."""
         return self.file.isatty()
 
     def __enter__(self) -> Output:
@@ -187,117 +191,121 @@ class Output:
             raise NotWritten(_unwritable(self._name, value)) from value
 
     def commit(self) -> tuple[str, ...]:
-        """Everything is written: let it take effect, and return what else has changed."""
+        """Replace the file by the written content, and return notes on side effects."""
         self.file.flush()
         if self._new is None:
             return ()
-        place = _look(self._name, self._guard)
+        place = _destination(self._name, self._guard)
         if not place.is_file or place.path != self._place.path:
-            raise _refused(self._name, "it became something else while this was written", None)
-        notes = () if place.found is None else _keep(self.file.fileno(), place)
+            raise _refused(self._name, "it was replaced by something else during the write", None)
+        notes = () if place.status is None else _copy_attributes(self.file.fileno(), place)
         os.fsync(self.file.fileno())
         if self._expected is not None and _content(place.path) != self._expected:
-            raise _refused(self._name, "it was changed meanwhile, and is left as it is", "try again")
+            raise _refused(self._name, "it was changed during the write, and stays as it is", "try again")
         os.replace(self._new, place.path)
         self._new = None
         return notes
 
-    def _beside(self) -> IO[bytes]:
-        """A new file in the folder of the old one, which nobody else can read if not everybody can read the old one."""
+    def _open_temporary(self) -> IO[bytes]:
+        """Open a temporary file in the same folder; if it replaces a file, only the user can read it for now."""
         new = os.path.join(os.path.dirname(self._place.path), f".safecheck-{os.urandom(8).hex()}.tmp")
-        mode = 0o666 if self._place.found is None else 0o600
+        mode = 0o666 if self._place.status is None else 0o600
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         self._new = new
         return os.fdopen(descriptor, "wb")
 
-    def _into(self) -> IO[bytes]:
+    def _open_existing(self) -> IO[bytes]:
         if self._place.descriptor is not None:
-            import sys  # noqa: PLC0415 - what was printed so far comes first
+            import sys  # noqa: PLC0415 - to flush the earlier output
 
             sys.stdout.flush()
             return os.fdopen(os.dup(self._place.descriptor), "wb")
         return os.fdopen(os.open(self._name, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), "wb")
 
 
-def _look(name: str, guard: Guard) -> _Place:
-    """What is at ``name``. Raises :class:`NotWritten` where that must not be written to."""
+def _destination(name: str, guard: Guard) -> _Destination:
+    """Examine the destination ``name``. Raises :class:`NotWritten` if it must not be written."""
     if not name or name.endswith(os.sep):
-        raise NotWritten(Diagnostic(SC.BAD_OPTION, f"cannot write {name!a}: that names no file", help="name a file"))
+        raise NotWritten(
+            Diagnostic(SC.BAD_OPTION, f"cannot write {name!a}: that is not a file name", help="name a file")
+        )
     try:
-        found: os.stat_result | None = os.stat(name)
+        status: os.stat_result | None = os.stat(name)
     except FileNotFoundError:
-        found = None
+        status = None
     except (OSError, ValueError) as error:
         raise NotWritten(_unwritable(name, error)) from error
-    place = _Place(name, os.path.realpath(name), found, _descriptor(name, found))
-    if found is not None:
-        _must_be_writable(place, found)
-        _must_not_be_read(name, found, guard.inputs)
+    place = _Destination(name, os.path.realpath(name), status, _descriptor(name, status))
+    if status is not None:
+        _must_be_writable(place, status)
+        _must_not_be_read(name, status, guard.inputs)
     elif (missing := _no_folder(place)) is not None:
         raise NotWritten(missing)
     if guard.within is not None and place.descriptor is None:
-        wrong = strays(name, guard.within)
-        if wrong is not None:
-            raise NotWritten(wrong)
+        stray_link = strays(name, guard.within)
+        if stray_link is not None:
+            raise NotWritten(stray_link)
     return place
 
 
-def _descriptor(name: str, found: os.stat_result | None) -> int | None:
-    """The open descriptor that a name stands for, or the stream of this process that the shell led to this file."""
-    named = re.match(_DESCRIPTOR, name)
-    if named is not None or name in _STREAMS:
-        return int(named[1]) if named is not None else _STREAMS[name]
-    if found is None or not stat.S_ISREG(found.st_mode):
+def _descriptor(name: str, status: os.stat_result | None) -> int | None:
+    """The descriptor that a name denotes, or the output stream that the shell redirected to this file."""
+    match = re.match(_DESCRIPTOR, name)
+    if match is not None or name in _STREAMS:
+        return int(match[1]) if match is not None else _STREAMS[name]
+    if status is None or not stat.S_ISREG(status.st_mode):
         return None
     for descriptor in (1, 2):
         with suppress(OSError):
-            if os.path.samestat(os.fstat(descriptor), found):
+            if os.path.samestat(os.fstat(descriptor), status):
                 return descriptor
     return None
 
 
-def _must_be_writable(place: _Place, found: os.stat_result) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _must_be_writable(place: _Destination, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
         advice = "name a file in it"
         raise NotWritten(Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: it is a folder", help=advice))
-    if stat.S_ISBLK(found.st_mode):
+    if stat.S_ISBLK(status.st_mode):
         raise _refused(place.name, "it is a disk", "name a file")
-    if place.is_file and not (found.st_mode & 0o222 and os.access(place.path, os.W_OK)):
-        raise _refused(place.name, "it is read-only", "`chmod u+w` lets it be written, or name another file")
+    if place.is_file and not (status.st_mode & 0o222 and os.access(place.path, os.W_OK)):
+        raise _refused(place.name, "it is read-only", "make it writable with `chmod u+w`, or name another file")
 
 
-def _must_not_be_read(name: str, found: os.stat_result, inputs: Collection[str]) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _must_not_be_read(name: str, status: os.stat_result, inputs: Collection[str]) -> None:
+    if not stat.S_ISREG(status.st_mode):
         return
     for path in inputs:
         try:
-            read = os.fstat(0) if path == "-" else os.stat(path)
+            input_status = os.fstat(0) if path == "-" else os.stat(path)
         except (OSError, ValueError):
             continue
-        if os.path.samestat(read, found):
+        if os.path.samestat(input_status, status):
             which = "standard input" if path == "-" else path
-            same = "it is read" if which == name else f"it is the file that is read as {which}"
-            raise _refused(name, same, "name another file: what is read is not written over")
+            reason = "it is an input" if which == name else f"it is the same file as the input {which}"
+            raise _refused(name, reason, "name another file: inputs are never overwritten")
 
 
 def _refused(name: str, reason: str, advice: str | None) -> NotWritten:
     return NotWritten(Diagnostic(_NOT_WRITTEN, f"{name} is not written: {reason}", help=advice))
 
 
-def _no_folder(place: _Place) -> Diagnostic | None:
+def _no_folder(place: _Destination) -> Diagnostic | None:
     folder = os.path.dirname(place.path)
     if os.path.isdir(folder):
         return None
-    shown = folder if os.path.islink(place.name) else os.path.dirname(place.name)
-    return Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: there is no folder {shown}", help="make it first")
+    folder_name = folder if os.path.islink(place.name) else os.path.dirname(place.name)
+    return Diagnostic(
+        SC.BAD_OPTION, f"cannot write {place.name}: the folder {folder_name} does not exist", help="create it first"
+    )
 
 
 def _unwritable(name: str, error: OSError | ValueError) -> Diagnostic:
-    said = unwritable(name, error)
+    diagnostic = unwritable(name, error)
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        advice = "a file is replaced at once by one beside it: its folder must be writable"
-        return said._replace(help=advice)
-    return said
+        advice = "the new text is first written to a temporary file in the same folder, which must be writable"
+        return diagnostic._replace(help=advice)
+    return diagnostic
 
 
 def _content(path: str) -> bytes:
@@ -305,9 +313,9 @@ def _content(path: str) -> bytes:
         return file.read()
 
 
-def _keep(descriptor: int, place: _Place) -> tuple[str, ...]:
-    """Give a new file the owner, mode and attributes of the old one; say what cannot be kept."""
-    old = place.found
+def _copy_attributes(descriptor: int, place: _Destination) -> tuple[str, ...]:
+    """Copy owner, mode and attributes of the old file to the new one; returns notes on what cannot be copied."""
+    old = place.status
     assert old is not None
     notes: list[str] = []
     mode = stat.S_IMODE(old.st_mode)
@@ -318,19 +326,21 @@ def _keep(descriptor: int, place: _Place) -> tuple[str, ...]:
         except OSError:
             with suppress(OSError):
                 os.fchown(descriptor, -1, old.st_gid)
-            kept = os.fstat(descriptor).st_gid == old.st_gid
-            mode &= 0o1777 if kept else 0o1707
-            what = "" if kept else ", nor its group, which may not read it now"
-            notes.append(f"{place.name}: it belongs to you now; its owner could not be kept{what}")
+            same_group = os.fstat(descriptor).st_gid == old.st_gid
+            mode &= 0o1777 if same_group else 0o1707
+            group_note = "" if same_group else ", nor its group, which cannot read it now"
+            notes.append(f"{place.name}: it belongs to you now; its owner could not be kept{group_note}")
     if hasattr(os, "listxattr"):  # access lists, labels; not every file system has them
         with suppress(OSError):
             for attribute in os.listxattr(place.path):
                 os.setxattr(descriptor, attribute, os.getxattr(place.path, attribute))
     os.fchmod(descriptor, mode)
     if old.st_nlink > 1:
-        others = "another name (a hard link)" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names (hard links)"
+        other_names = (
+            "another name (a hard link)" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names (hard links)"
+        )
         keeps = "keeps" if old.st_nlink == 2 else "keep"
-        notes.append(f"{place.name}: the file had {others}, which {keeps} the old text")
+        notes.append(f"{place.name}: the file had {other_names}, which {keeps} the old text")
     return tuple(notes)
 
 
@@ -338,7 +348,7 @@ def _keep(descriptor: int, place: _Place) -> tuple[str, ...]:
 
 
 def save_folder(folder: str, texts: Iterable[tuple[str, str]]) -> None:
-    """Make a new folder with these files (name, text), or fill an empty one, at once or not at all.
+    """Create a folder with these files (name, text), or fill an empty one, atomically.
 
     A link to an empty folder is followed; an empty folder keeps its mode and owner. Raises :class:`NotWritten`.
     """
@@ -355,7 +365,7 @@ def save_folder(folder: str, texts: Iterable[tuple[str, str]]) -> None:
             with suppress(OSError):
                 os.chown(new, there.st_uid, there.st_gid)
             os.chmod(new, stat.S_IMODE(there.st_mode))
-        os.rename(new, path)  # which refuses a folder that is not empty
+        os.rename(new, path)  # fails if the folder is not empty
     except OSError as error:
         raise NotWritten(unwritable(folder, error)) from error
     finally:
@@ -363,7 +373,7 @@ def save_folder(folder: str, texts: Iterable[tuple[str, str]]) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Take away what was written so far, as far as that goes."""
+    """Delete a temporary folder and its files, and ignore errors."""
     with suppress(OSError):
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
