@@ -157,7 +157,7 @@ def test_json(run: Run) -> None:
         (["--weights", "insert=1e9"], "--weights takes positive numbers"),
         (["--max-cost", "much"], "--max-cost takes positive numbers"),
         (["--output", "."], "cannot write .: it is a folder"),
-        (["--output", "no/such/fixed.plan"], "cannot write no/such/fixed.plan: there is no folder no/such"),
+        (["--output", "no/such/fixed.plan"], "cannot write no/such/fixed.plan: the folder no/such does not exist"),
         (["safe.plan", "--output", "fixed.plan"], "--output takes one plan, not 2"),
         (["--time-limit", "nan"], "--time-limit takes a number of seconds"),
     ],

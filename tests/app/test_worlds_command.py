@@ -64,7 +64,7 @@ def test_other_commands_refuse_what_is_open(run: Run, command: list[str]) -> Non
     code, out, err = run(*command, "warm.plan")
     assert code == 2
     assert "error[SC507]: the search for repairs needs complete information" in out
-    assert "`safecheck audit` judges the plan over all worlds" in out
+    assert "`safecheck audit` checks the plan in all possible worlds" in out
     assert "Traceback" not in err
     assert Path("warm.plan").read_text() == before
 
@@ -189,7 +189,7 @@ def test_a_certificate_that_cannot_be_written_is_no_success(
         (["warm.plan", "warm.plan", "--certificate", "c"], "--certificate takes one plan, not 2"),
         (["warm.plan", "--certificate", "c", "--engine", "explicit"], "the explicit engine asks no solver"),
         (["warm.plan", "--certificate", "."], "cannot write .: it is a folder"),
-        (["warm.plan", "--certificate", "no/where"], "cannot write no/where: there is no folder no"),
+        (["warm.plan", "--certificate", "no/where"], "cannot write no/where: the folder no does not exist"),
         (["warm.plan", "--engine", "guess"], "guess"),
     ],
 )

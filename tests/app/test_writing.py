@@ -274,7 +274,7 @@ def test_an_owner_that_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("os.fchown", refuse)
     notes = save(str(out), "new")
     assert notes == (
-        f"{out}: it belongs to you now; its owner could not be kept, nor its group, which may not read it now",
+        f"{out}: it belongs to you now; its owner could not be kept, nor its group, which cannot read it now",
     )
     assert stat.S_IMODE(out.stat().st_mode) == 0o604
 
@@ -330,8 +330,8 @@ def test_nothing_is_written_over_what_is_read(run: Run, writer: str, name: str, 
         os.link(name, out)
     code, _, err = run(*WRITERS[writer], out)
     assert code == 2
-    said = "it is read" if out == name else f"it is the file that is read as {name}"
-    assert f"error[SC640]: {out} is not written: {said}" in err
+    reason = "it is an input" if out == name else f"it is the same file as the input {name}"
+    assert f"error[SC640]: {out} is not written: {reason}" in err
     assert Path(name).read_text() == before
     assert left_over() == []
 
@@ -339,7 +339,7 @@ def test_nothing_is_written_over_what_is_read(run: Run, writer: str, name: str, 
 def test_a_file_given_by_flag_is_named_before_anything_is_read(run: Run) -> None:
     code, out, err = run("tea.plan", "--domain", "d.pddl", "--output", "d.pddl")
     assert (code, out) == (2, "")
-    assert "d.pddl is not written: it is read" in err
+    assert "d.pddl is not written: it is an input" in err
 
 
 def test_the_report_and_the_certificate_are_two_files(run: Run) -> None:
@@ -357,7 +357,7 @@ def test_exported_files_replace_no_input(run: Run) -> None:
     Path("made/problem.pddl").symlink_to("../graph.json")
     code, out, err = run("domains", "export", "virtualhome", "--scene", "graph.json", "--output", "made")
     assert (code, out) == (2, "")
-    assert "error[SC640]: made/problem.pddl is not written: it is the file that is read as graph.json" in err
+    assert "error[SC640]: made/problem.pddl is not written: it is the same file as the input graph.json" in err
     assert Path("graph.json").read_text() == graph
     assert os.listdir("made") == ["problem.pddl"]
 
@@ -567,4 +567,4 @@ def test_a_name_that_names_nothing(tmp_path: Path) -> None:
     for name in ("", f"{tmp_path}/new/"):
         with pytest.raises(NotWritten) as refused:
             save(name, "text", Guard())
-        assert refused.value.diagnostic.message.endswith("that names no file")
+        assert refused.value.diagnostic.message.endswith("that is not a file name")

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from case_files import read_cases
-from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles
 from plansafe.llm.scenario.check import check
 from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 
@@ -19,9 +19,11 @@ CASES = {case.name: case for case in read_cases(HERE / "criteria.md")}
 
 def case(name: str) -> Scenario:
     with TemporaryDirectory() as folder:
-        found = list(ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(CASES[name].write(Path(folder)))]))
+        found = list(
+            ScenarioFiles(ScenarioChoice(base=str(HERE / "base.pddl"))).find([str(CASES[name].write(Path(folder)))])
+        )
     assert len(found) == 1
-    assert isinstance(found[0], Found)
+    assert isinstance(found[0], FoundScenario)
     return found[0].scenario
 
 

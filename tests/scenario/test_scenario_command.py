@@ -159,7 +159,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "set/foil", "--base", "set/foil/problem.pddl"), 2, "is not a domain"),
         (("check", "alone"), 2, "no domain for alone/problem.pddl"),
         (("check", "void"), 2, "the domain void/domain.pddl is empty"),
-        (("check", "two"), 2, "several domains are beside the problem: a-domain.pddl, b-domain.pddl"),
+        (("check", "two"), 2, "the folder of the problem has several domains: a-domain.pddl, b-domain.pddl"),
         (("check", "set/foil", "--skip", "luck"), 2, "'luck' is not a criterion"),
         (("check", "set/foil", "--skip", "contrst"), 2, "did you mean `contrast`?"),
         (("check", "set/foil", "--spec", "hom"), 2, "did you mean `home`?"),

@@ -10,7 +10,7 @@ import pytest
 
 from case_files import read_cases, replace_block
 from plansafe.app.render.scenario import difference
-from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit, apply
 from plansafe.llm.scenario.fix import fix
@@ -25,8 +25,10 @@ QUICK = PROFILES["executable"]
 
 def corrected(name: str) -> Fixed:
     with TemporaryDirectory() as folder:
-        (found,) = ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(CASES[name].write(Path(folder)))])
-    assert isinstance(found, Found)
+        (found,) = ScenarioFiles(ScenarioChoice(base=str(HERE / "base.pddl"))).find(
+            [str(CASES[name].write(Path(folder)))]
+        )
+    assert isinstance(found, FoundScenario)
     scenario = found.scenario._replace(problem=_short(found.scenario.problem))
     if scenario.domain is not None:
         scenario = scenario._replace(domain=_short(scenario.domain))

@@ -42,9 +42,9 @@ def test_so_do_those_who_take_a_plan(ask: Any) -> None:
 
 
 def test_so_does_audit() -> None:
-    with pytest.raises(TypeError, match=r"^plans takes several, not one str: write \[..\] around it$"):
+    with pytest.raises(TypeError, match=r"^plans takes a list, not a str: write \[..\] around it$"):
         audit("x.plan")
-    with pytest.raises(TypeError, match=r"^specs takes several, not one str"):
+    with pytest.raises(TypeError, match=r"^specs takes a list, not a str"):
         audit(["x.plan"], Settings(specs="household"))  # type: ignore[arg-type]
 
 

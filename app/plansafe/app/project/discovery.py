@@ -123,9 +123,7 @@ class Discovery:
         if data.startswith(_GZIP):
             unpacked = _unpacked(data)
             if unpacked is None:
-                advice = (
-                    f"it is truncated, damaged or unpacks to more than {_MAX_UNPACKED >> 20} MiB: gunzip --test FILE"
-                )
+                advice = f"it is damaged, truncated or larger than {_MAX_UNPACKED >> 20} MiB: gunzip --test FILE"
                 text = f"cannot read the {role} {name}: this gzip file cannot be unpacked"
                 return Diagnostic(SC.UNREADABLE_FILE, text, help=advice)
             data = unpacked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from plansafe.app.render.excerpt import excerpt, gutter, place
-from plansafe.app.session.lint_inputs import Gathered
+from plansafe.app.session.lint_inputs import LintInputs
 from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.specs.lint.model import Fault, Lint
@@ -18,7 +18,7 @@ _KINDS = {0: "good", 3: "warning"}
 class LintRenderer(Protocol):
     """Turns the result into text."""
 
-    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render the result and the files that were read."""
 
 
@@ -40,7 +40,7 @@ class FullLint:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render the result and the files that were read."""
         blocks = [self._used(used)]
         blocks += [self._block(d, result) for d in result.diagnostics]
@@ -48,7 +48,7 @@ class FullLint:
         blocks.append(self._summary(result, ignore))
         return "\n\n".join([block for block in blocks if block]) + "\n"
 
-    def _used(self, used: Gathered) -> str:
+    def _used(self, used: LintInputs) -> str:
         rows = [] if used.domain is None else [("domain", used.domain.path, used.domain.how)]
         rows += [("problem", problem.name, "given") for problem in used.problems]
         rows += [("specification", spec.path, spec.how.replace("--spec", "given")) for spec in used.specs]
@@ -79,7 +79,7 @@ class ConciseLint:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render it."""
         name = visible(used.specs[0].path) if used.specs else "lint"
         out = [self._line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
@@ -99,7 +99,7 @@ class ConciseLint:
 class JsonLint:
     """One JSON object."""
 
-    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render it."""
         from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415 - for this format alone
         from plansafe.app.system.version import version  # noqa: PLC0415

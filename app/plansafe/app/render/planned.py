@@ -14,7 +14,7 @@ from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
-    from plansafe.app.session.model_plan import Proposed
+    from plansafe.app.session.model_plan import Proposal
 
 SCHEMA = 1
 _REMOVED = dict.fromkeys(By, "removed") | {By.MAPPED: "left out"}
@@ -31,7 +31,7 @@ class PlannedRenderer:
         self._style = style
         self._full = FullRenderer(style)
 
-    def plan(self, proposal: Proposed, written: str | None = None) -> str:
+    def plan(self, proposal: Proposal, written: str | None = None) -> str:
         """Render it; ``written`` is the file that the plan was written to."""
         if proposal.planned is None:
             return self._full.plan(proposal.result)
@@ -45,7 +45,7 @@ class PlannedRenderer:
         blocks.append(self._cost(proposal, written))
         return "\n\n".join([block for block in blocks if block]) + "\n\n"
 
-    def _goal(self, proposal: Proposed) -> str:
+    def _goal(self, proposal: Proposal) -> str:
         """The goal, if it differs from the problem's; it comes before the plan."""
         if proposal.goal is None:
             return ""
@@ -69,7 +69,7 @@ class PlannedRenderer:
         """The steps that the model wrote and the plan does not contain."""
         return "\n".join([f"- {brief(part.step)}  {_REMOVED[part.by]}: {brief(part.note)}" for part in parts])
 
-    def _cost(self, proposal: Proposed, written: str | None) -> str:
+    def _cost(self, proposal: Proposal, written: str | None) -> str:
         planned = proposal.planned
         assert planned is not None
         name = visible(f"{proposal.model}, --decode {proposal.wishes.decode.value}")
@@ -120,7 +120,7 @@ class PlannedJsonRenderer:
     def __init__(self, settings: Settings) -> None:
         self._reports = JsonRenderer(settings, version())
 
-    def plan(self, proposal: Proposed, written: str | None = None) -> str:
+    def plan(self, proposal: Proposal, written: str | None = None) -> str:
         """Render it; ``written`` is the file that the plan was written to."""
         planned, outcome = proposal.planned, proposal.outcome
         answers = planned.answers if planned is not None else []

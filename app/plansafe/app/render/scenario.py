@@ -12,7 +12,7 @@ from plansafe.app.render.difference import unified
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.session.model import Result
-from plansafe.app.session.scenario_files import Found
+from plansafe.app.session.scenario_files import FoundScenario
 from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -32,7 +32,7 @@ class ScenarioRenderer:
         self._style = style
         self._full = FullRenderer(style)
 
-    def checked(self, files: Found, report: ScenarioReport) -> str:
+    def checked(self, files: FoundScenario, report: ScenarioReport) -> str:
         """Render the verdict on a scenario."""
         blocks = [self._files(files), self._criteria(report.criteria)]
         blocks += self._diagnostics(report.notes, report.sources)
@@ -41,7 +41,7 @@ class ScenarioRenderer:
         blocks.append(self._summary(report))
         return "\n\n".join([block for block in blocks if block]) + "\n\n"
 
-    def fixed(self, files: Found, fixed: Fixed, written: str | None) -> str:
+    def fixed(self, files: FoundScenario, fixed: Fixed, written: str | None) -> str:
         """Render the corrections, the remaining errors and the verdict on the result."""
         originals = dict(fixed.originals)
         rows = [self._correction(correction, originals) for correction in fixed.corrections]
@@ -59,7 +59,7 @@ class ScenarioRenderer:
 
     # -- parts
 
-    def _files(self, files: Found) -> str:
+    def _files(self, files: FoundScenario) -> str:
         rows = [f"{self._style.bold(pad('scenario', _ROLE))} {visible(files.scenario.name)}"]
         alike: dict[tuple[str, str], list[str]] = {}
         for role, path, how in files.files:
@@ -114,12 +114,12 @@ class ScenarioRenderer:
         return f"{style.good('ACCEPTED')}   met: {', '.join(met)}   (profile {report.profile.name})"
 
 
-def checked_object(files: Found, report: ScenarioReport) -> str:
+def checked_object(files: FoundScenario, report: ScenarioReport) -> str:
     """The verdict on a scenario as a line of JSON."""
     return json_line({**_head(files), **_report(report)})
 
 
-def fixed_object(files: Found, fixed: Fixed, written: str | None) -> str:
+def fixed_object(files: FoundScenario, fixed: Fixed, written: str | None) -> str:
     """Corrections, and the verdict on their result, as a line of JSON."""
     corrections = []
     for correction in fixed.corrections:
@@ -155,7 +155,7 @@ def difference(fixed: Fixed) -> str:
     return "".join(out)
 
 
-def _head(files: Found) -> dict[str, Any]:
+def _head(files: FoundScenario) -> dict[str, Any]:
     inputs = [{"role": role, "path": path, "how": how} for role, path, how in files.files]
     return {"schema": SCHEMA, "scenario": files.scenario.name, "inputs": inputs}
 

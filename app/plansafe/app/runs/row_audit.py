@@ -104,7 +104,7 @@ class RowAuditor:
             self._inputs.clear()
         plan = item.path if item.text is None else Source(item.name, item.text)
         assert plan is not None
-        (result,) = self._session.each([plan], self._audit, self._settings.time_limit)
+        (result,) = self._session.process([plan], self._audit, self._settings.time_limit)
         return result
 
     def _audit(self, prepared: Prepared) -> Result:

@@ -1,4 +1,4 @@
-"""The inputs of the linter: a domain, problems and specifications, and what was wrong with them."""
+"""Read the inputs of the linter: a domain, problems and specifications, with the errors in them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from plansafe.app.project.project_file import Project
 
 
-class Wanted(NamedTuple):
-    """What to lint, as it was asked for."""
+class LintSelection(NamedTuple):
+    """The files and options that the user gave to the linter."""
 
     specs: tuple[str, ...] = ()
     domain: str | None = None
@@ -32,8 +32,8 @@ class Wanted(NamedTuple):
     project: Project | None = None
 
 
-class Gathered(NamedTuple):
-    """The files, read. With an error among ``notes`` they are of no use."""
+class LintInputs(NamedTuple):
+    """The inputs after reading. If ``notes`` contain an error, they cannot be used."""
 
     domain: Input | None
     problems: tuple[Source, ...]
@@ -44,164 +44,166 @@ class Gathered(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether something could not be read."""
+        """True if the domain is missing or an input could not be read."""
         return self.domain is None or any([note.severity is Severity.ERROR for note in self.notes])
 
     def resolve(self, name: str, extending: Source) -> Source | None:
-        """The specification that another one extends."""
-        found = self.discovery.extended(name, extending)
-        return None if found is None else found.source
+        """Find a specification that ``extending`` extends."""
+        spec = self.discovery.extended(name, extending)
+        return None if spec is None else spec.source
 
 
-def by_domain(wanted: Wanted) -> list[Wanted]:
-    """What was asked for, domain by domain where specifications name several and nothing else chooses one.
+def split_by_domain(selection: LintSelection) -> list[LintSelection]:
+    """Split the selection if its specifications name several domains and no option chooses one.
 
-    A specification that names none is about each of them.
+    A specification without a domain is part of every selection.
     """
-    project = wanted.project
-    of_project = project is not None and (project.domain or project.world)
-    if wanted.domain or wanted.world or wanted.problems or of_project or len(wanted.specs) < 2:
-        return [wanted]
+    project = selection.project
+    project_has_domain = project is not None and (project.domain or project.world)
+    if selection.domain or selection.world or selection.problems or project_has_domain or len(selection.specs) < 2:
+        return [selection]
     discovery = Discovery(Choice())
-    named: dict[str, str | None] = {}
-    for path in wanted.specs:
-        found = discovery.read(path if os.path.exists(path) else shipped_spec(path) or path, "specification", "given")
-        domain = heading(found.source.text).domain if isinstance(found, Input) else None
-        named[path] = None if domain is None else domain.lower()
-    domains = list(dict.fromkeys([domain for domain in named.values() if domain is not None]))
+    domain_by_spec: dict[str, str | None] = {}
+    for path in selection.specs:
+        spec = discovery.read(path if os.path.exists(path) else shipped_spec(path) or path, "specification", "given")
+        domain = heading(spec.source.text).domain if isinstance(spec, Input) else None
+        domain_by_spec[path] = None if domain is None else domain.lower()
+    domains = list(dict.fromkeys([domain for domain in domain_by_spec.values() if domain is not None]))
     if len(domains) < 2:
-        return [wanted]
+        return [selection]
     return [
-        wanted._replace(specs=tuple([path for path in wanted.specs if named[path] in (None, domain)]))
+        selection._replace(specs=tuple([path for path in selection.specs if domain_by_spec[path] in (None, domain)]))
         for domain in domains
     ]
 
 
-def gather(wanted: Wanted, unsaved: Mapping[str, str] | None = None) -> Gathered:
-    """Read what was asked for; what is wrong with it is among the notes. ``unsaved``: as of :class:`Discovery`."""
-    project = wanted.project
-    discovery = Discovery(Choice(specs=wanted.specs, project=project), unsaved=unsaved)
-    named, failures = discovery.specifications("", None)
+def read_lint_inputs(selection: LintSelection, unsaved: Mapping[str, str] | None = None) -> LintInputs:
+    """Read the selected inputs; errors become notes. ``unsaved`` is as in :class:`Discovery`."""
+    project = selection.project
+    discovery = Discovery(Choice(specs=selection.specs, project=project), unsaved=unsaved)
+    named_specs, failures = discovery.specifications("", None)
     notes: list[Diagnostic] = list(failures)
     problems: list[Source] = []
     texts: list[Source] = []
     if project is not None:
-        wanted = wanted._replace(
+        selection = selection._replace(
             world=project.world,
-            problems=wanted.problems or tuple(project.matching(project.problem)),
-            scenes=wanted.scenes or tuple(project.matching(project.scene)),
+            problems=selection.problems or tuple(project.matching(project.problem)),
+            scenes=selection.scenes or tuple(project.matching(project.scene)),
         )
-    for path in wanted.problems:
-        found = discovery.read(path, "problem", "--problem")
-        if isinstance(found, Diagnostic):
-            notes.append(found)
+    for path in selection.problems:
+        problem_input = discovery.read(path, "problem", "--problem")
+        if isinstance(problem_input, Diagnostic):
+            notes.append(problem_input)
         else:
-            problems.append(found.source)
-    if wanted.world is not None:
-        domain, specs = _of_world(wanted, discovery, problems, notes, texts)
+            problems.append(problem_input.source)
+    if selection.world is not None:
+        domain, specs = _of_world(selection, discovery, problems, notes, texts)
     else:
-        if wanted.scenes or wanted.goal is not None or wanted.task is not None:
+        if selection.scenes or selection.goal is not None or selection.task is not None:
             notes.append(
                 Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need a world", help="name it with --world")
             )
-        wanted = wanted._replace(specs=wanted.specs or tuple([spec.path for spec in named]))
-        domain, specs = _domain(wanted, discovery, notes), []
-    decided = bool(wanted.specs) or (project is not None and project.specifications is not None)
+        selection = selection._replace(specs=selection.specs or tuple([spec.path for spec in named_specs]))
+        domain, specs = _domain(selection, discovery, notes), []
+    decided = bool(selection.specs) or (project is not None and project.specifications is not None)
     if not decided and domain is not None:
-        folder = "" if specs else os.path.dirname(wanted.problems[0] if wanted.problems else domain.path)
-        named, failures = discovery.specifications(folder, domain)
+        folder = "" if specs else os.path.dirname(selection.problems[0] if selection.problems else domain.path)
+        named_specs, failures = discovery.specifications(folder, domain)
         notes += failures
-    specs = [*named, *specs]
-    return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery, tuple(texts))
+    specs = [*named_specs, *specs]
+    return LintInputs(domain, tuple(problems), tuple(specs), tuple(notes), discovery, tuple(texts))
 
 
 def _of_world(
-    wanted: Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic], texts: list[Source]
+    selection: LintSelection, discovery: Discovery, problems: list[Source], notes: list[Diagnostic], texts: list[Source]
 ) -> tuple[Input | None, list[Input]]:
-    """The domain of a world; its scenes join the problems, and what they say themselves the specifications."""
+    """Read the domain of a home world; adds its scenes to the problems and returns their specifications."""
     from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - loads an importer
     from plansafe.domains.world import Request  # noqa: PLC0415
 
-    chosen = find_world(wanted.world or "")
-    if isinstance(chosen, Diagnostic):
-        notes.append(chosen)
+    importer = find_world(selection.world or "")
+    if isinstance(importer, Diagnostic):
+        notes.append(importer)
         return None, []
-    if not wanted.scenes and (wanted.goal is not None or wanted.task is not None):
-        notes.append(Diagnostic(SC.BAD_OPTION, "--goal and --task are about a scene", help="give it with --scene"))
+    if not selection.scenes and (selection.goal is not None or selection.task is not None):
+        notes.append(Diagnostic(SC.BAD_OPTION, "--goal and --task need a scene", help="name it with --scene"))
     specs: list[Input] = []
     files: dict[str, Source] = {}
-    own = {"goal": wanted.goal, "domain": wanted.domain}
-    if any([file.role == "problem" for file in chosen.files]) and problems:
+    paths_by_role = {"goal": selection.goal, "domain": selection.domain}
+    if any([file.role == "problem" for file in importer.files]) and problems:
         files["problem"] = problems.pop(0)
-    for role, given in own.items():
-        path = shipped_or_file(given) if given is not None and role == "domain" else given
-        found = discovery.read(path, role, f"--{role}") if path is not None else None
-        if isinstance(found, Diagnostic):
-            notes.append(found)
+    for role, given_path in paths_by_role.items():
+        path = shipped_or_file(given_path) if given_path is not None and role == "domain" else given_path
+        input_file = discovery.read(path, role, f"--{role}") if path is not None else None
+        if isinstance(input_file, Diagnostic):
+            notes.append(input_file)
             return None, []
-        if found is not None:
-            files[role] = found.source
-            texts.append(found.source)
+        if input_file is not None:
+            files[role] = input_file.source
+            texts.append(input_file.source)
     domains = []
-    for path in wanted.scenes:
-        found = discovery.read(path, "scene", "--scene")
-        if isinstance(found, Diagnostic):
-            notes.append(found)
+    for path in selection.scenes:
+        input_file = discovery.read(path, "scene", "--scene")
+        if isinstance(input_file, Diagnostic):
+            notes.append(input_file)
             continue
-        texts.append(found.source)
-        scene = chosen.read_scene(Request({**files, "scene": found.source}, wanted.task))
+        texts.append(input_file.source)
+        scene = importer.read_scene(Request({**files, "scene": input_file.source}, selection.task))
         notes += scene.notes
         if scene.ok:
             problems.append(Source(scene.problem.name, scene.problem.text))
             domains.append(scene.domain)
             specs += [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
-    if wanted.domain is not None and not any([file.role == "domain" for file in chosen.files]):
-        notes.append(Diagnostic(SC.BAD_OPTION, f"the world {chosen.name} does not use --domain", help="leave it out"))
+    if selection.domain is not None and not any([file.role == "domain" for file in importer.files]):
+        notes.append(Diagnostic(SC.BAD_OPTION, f"the world {importer.name} does not use --domain", help="leave it out"))
         return None, []
-    path_of = shipped_domain(wanted.world or "") or (None if chosen.domain is None else shipped_domain(chosen.domain))
+    path_of = shipped_domain(selection.world or "") or (
+        None if importer.domain is None else shipped_domain(importer.domain)
+    )
     if len({text.text for text in domains}) > 1:
         notes.append(Diagnostic(SC.BAD_OPTION, "these scenes have different domains", help="lint them one at a time"))
     elif domains:
-        return Input("domain", domains[0].name, f"of the world {chosen.name}", domains[0]), specs
+        return Input("domain", domains[0].name, f"of the world {importer.name}", domains[0]), specs
     elif path_of is not None:
-        found = discovery.read(path_of, "domain", f"of the world {chosen.name}")
-        if isinstance(found, Input):
-            return found, specs
-        notes.append(found)
-    elif not wanted.scenes:
+        input_file = discovery.read(path_of, "domain", f"of the world {importer.name}")
+        if isinstance(input_file, Input):
+            return input_file, specs
+        notes.append(input_file)
+    elif not selection.scenes:
         notes.append(
-            Diagnostic(SC.NO_DOMAIN, f"the world {chosen.name} has no domain of its own", help="give a --scene")
+            Diagnostic(SC.NO_DOMAIN, f"the world {importer.name} has no domain of its own", help="give a --scene")
         )
     return None, specs
 
 
-def _domain(wanted: Wanted, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
-    """The domain: as given, else that which the first problem or specification names, beside it or shipped."""
-    from plansafe.domains import domain_names  # noqa: PLC0415 - not needed when flags decide
+def _domain(selection: LintSelection, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
+    """The given domain; otherwise the one that the first problem or specification names."""
+    from plansafe.domains import domain_names  # noqa: PLC0415 - not needed if options name the domain
 
-    project = wanted.project
-    if wanted.domain is not None or (project is not None and project.domain is not None):
+    project = selection.project
+    if selection.domain is not None or (project is not None and project.domain is not None):
         if project is not None and project.domain is not None:
-            found = discovery.read(named_in(project, project.domain, shipped_domain), "domain", project.path)
+            input_file = discovery.read(named_in(project, project.domain, shipped_domain), "domain", project.path)
         else:
-            found = discovery.read(shipped_or_file(wanted.domain or ""), "domain", "--domain")
-        if isinstance(found, Input):
-            return found
-        notes.append(found)
+            input_file = discovery.read(shipped_or_file(selection.domain or ""), "domain", "--domain")
+        if isinstance(input_file, Input):
+            return input_file
+        notes.append(input_file)
         return None
-    for path in (*wanted.problems, *wanted.specs):
+    for path in (*selection.problems, *selection.specs):
         name = path if os.path.exists(path) else shipped_spec(path) or path
-        found = discovery.read(name, "file", "given")
-        said = heading(found.source.text) if isinstance(found, Input) else None
-        if isinstance(found, Input) and said is not None and said.domain is not None:
-            near = discovery.find(found, Heading(Kind.PLAN, None, said.domain)).domain
-            if near is not None:
-                return near._replace(how=f"named by {os.path.basename(path)}")
+        input_file = discovery.read(name, "file", "given")
+        file_heading = heading(input_file.source.text) if isinstance(input_file, Input) else None
+        if isinstance(input_file, Input) and file_heading is not None and file_heading.domain is not None:
+            neighbour = discovery.find(input_file, Heading(Kind.PLAN, None, file_heading.domain)).domain
+            if neighbour is not None:
+                return neighbour._replace(how=f"named by {os.path.basename(path)}")
     if not any([note.severity is Severity.ERROR for note in notes]):
-        if wanted.problems or wanted.specs:
+        if selection.problems or selection.specs:
             message = "no domain found for these files"
         else:
-            message = "there is nothing to look at: no specification, domain, problem or world is named"
+            message = "no input: name a specification, domain, problem or world"
         advice = f"name the domain with --domain FILE, or a shipped one: {', '.join(domain_names())}"
         notes.append(Diagnostic(SC.NO_DOMAIN, message, help=advice))
     return None

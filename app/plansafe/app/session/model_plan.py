@@ -1,7 +1,7 @@
-"""A plan of a language model, for every door: words and a problem in, a plan with its verdict and its history out.
+"""Ask a language model for a plan, for every interface.
 
-The loop is that of the front-end for models; here are the files, the model by its name, the goal, and the order of
-it all.
+This module prepares the files, opens the model by its name and determines the goal. The loop is in
+``plansafe.llm.loop``.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3, Statu
 
 
 class ModelOptions(NamedTuple):
-    """Which model is asked. ``cache``: where answers are kept; ``reference``: the plan of ``mock/reference``.
+    """The model and its connection. ``cache``: folder of saved answers; ``reference``: the plan of ``mock/reference``.
 
-    ``timeout``: seconds for one request to a server; ``threads``: of a model in this process.
+    ``timeout``: seconds for a request to a server; ``threads``: number of threads of a model in this process.
     """
 
     name: str
@@ -61,10 +61,11 @@ class ModelOptions(NamedTuple):
     threads: int | None = None
 
 
-class Asked(NamedTuple):
-    """What the user asked for: words, how to plan, how the model is told.
+class PlanRequest(NamedTuple):
+    """A request for a plan: the text of the user, the options of the loop and of the prompt.
 
-    ``from_words``: the model says what the goal is (also where there is none); ``goal_only``: and nothing else.
+    ``from_words``: the model derives the goal from the text, as for a problem without a goal; ``goal_only``: it derives
+    only the goal.
     """
 
     words: str
@@ -75,18 +76,18 @@ class Asked(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A goal as PDDL, and whether the ``user``, the ``problem`` or the ``model`` says so."""
+    """A goal in PDDL, and its source: ``user``, ``problem`` or ``model``."""
 
     text: str
     by: str
 
 
-class Proposed(NamedTuple):
-    """What came of it. ``result`` is the audit of the plan, or why there is none; ``seconds`` of wall-clock time.
+class Proposal(NamedTuple):
+    """The result of a request. ``result`` is the audit of the plan, or the reason why there is none.
 
-    ``planned`` is ``None`` where nobody was asked for a plan: the inputs cannot be used, or the goal alone was asked
-    for. ``text`` is the plan if it is safe, as plans of its world are written. ``prompt`` is what the model was told
-    first. ``before`` are the calls for the goal.
+    ``planned`` is ``None`` if no plan was requested from the model: the inputs cannot be used, or only the goal was
+    requested. ``text`` is a safe plan in the format of its home world. ``prompt`` is the first prompt, ``before`` are
+    the calls for the goal. ``seconds`` is wall-clock time.
     """
 
     result: Result
@@ -102,7 +103,7 @@ class Proposed(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0 a plan that is SAFE or VALID, 1 PROVED that there is none, 3 NOT FOUND, 2 unreadable, 4 a bug."""
+        """0: the plan is SAFE or VALID, 1: PROVED that there is none, 3: NOT FOUND, 2: unreadable input, 4: a bug."""
         if self.planned is None or self.planned.status is Status.FOUND:
             return self.result.exit_code
         refusal = self.planned.refusal
@@ -111,75 +112,77 @@ class Proposed(NamedTuple):
         return _EXIT_CODES[self.planned.status]
 
 
-def propose(settings: Settings, asked: Asked, options: ModelOptions) -> Proposed | Diagnostic:
-    """Plan for the problem of ``settings``. A diagnostic says why the model cannot be asked, or gave no answer."""
+def propose(settings: Settings, request: PlanRequest, options: ModelOptions) -> Proposal | Diagnostic:
+    """Ask for a plan for the problem of ``settings``; a diagnostic if the model cannot be asked or does not answer."""
     if settings.wanted is None:
         settings = settings._replace(wanted="")
     session = Session(settings)
-    near = next((path for path in (settings.problem, settings.scene) if path not in (None, "-")), None)
-    place = Source(os.path.join(os.path.dirname(near or ""), PLAN), "")
+    nearest_file = next((path for path in (settings.problem, settings.scene) if path not in (None, "-")), None)
+    place = Source(os.path.join(os.path.dirname(nearest_file or ""), PLAN), "")
 
-    return _run(settings, asked, options, session, place)
+    return _run(settings, request, options, session, place)
 
 
-def mend(plan: str, settings: Settings, asked: Asked, options: ModelOptions) -> Proposed | Diagnostic:
-    """Mend the plan of a file with a model: what is wrong with it is told first, and the engine has the last word."""
-    return _run(settings, asked, options, Session(settings), plan)
+def repair_with_model(
+    plan: str, settings: Settings, request: PlanRequest, options: ModelOptions
+) -> Proposal | Diagnostic:
+    """Let a model repair the plan of a file: it gets the findings first, and the engine checks its answer."""
+    return _run(settings, request, options, Session(settings), plan)
 
 
 def _run(
-    settings: Settings, asked: Asked, options: ModelOptions, session: Session, plan: Source | str
-) -> Proposed | Diagnostic:
-    """Prepare the task of a plan, or of the place of a future plan (a source), and ask the model."""
+    settings: Settings, request: PlanRequest, options: ModelOptions, session: Session, plan: Source | str
+) -> Proposal | Diagnostic:
+    """Prepare the task of a plan file, or of the place of a new plan (a source), and ask the model."""
     with Activity(is_slow(options.name)) as activity:
         activity.start("reading the task", brief=True)
 
-        def work(prepared: Prepared) -> Proposed | Diagnostic:
+        def work(prepared: Prepared) -> Proposal | Diagnostic:
             place = plan if isinstance(plan, Source) else None
             try:
-                return _Proposing(settings, asked, options, place, activity).run(session, prepared)
+                return _ModelRun(settings, request, options, place, activity).run(session, prepared)
             except (ModelError, BadOption) as error:
                 return error.diagnostic
 
-        done = next(session.each([plan], work, 0.0))
-    return Proposed(done) if isinstance(done, Result) else done
+        outcome = next(session.process([plan], work, 0.0))
+    return Proposal(outcome) if isinstance(outcome, Result) else outcome
 
 
-class _Proposing:
-    """One run. ``place`` is where the plan would be; ``None`` where there is one, which is mended."""
+class _ModelRun:
+    """A run. ``place`` is the place of a new plan; ``None`` if the run repairs an existing plan."""
 
     def __init__(
-        self, settings: Settings, asked: Asked, options: ModelOptions, place: Source | None, activity: Activity
+        self, settings: Settings, request: PlanRequest, options: ModelOptions, place: Source | None, activity: Activity
     ) -> None:
         self.settings = settings
         self.activity = activity
-        self.asked = asked
+        self.request = request
         self.options = options
         self.place = place
-        self.known: dict[str, Policy] = {}
-        self.begun = time.monotonic()
+        self.policies_by_name: dict[str, Policy] = {}
+        self.start_time = time.monotonic()
 
-    def run(self, session: Session, prepared: Prepared) -> Proposed | Diagnostic:
+    def run(self, session: Session, prepared: Prepared) -> Proposal | Diagnostic:
         checker = prepared.checker
-        wrong = session.missing_rules(checker) or _refused(prepared, self.asked)
+        wrong = session.missing_rules(checker) or _refusal_reason(prepared, self.request)
         if wrong is not None:
-            return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
-        ill = checker.read(prepared.plan).text.diagnostics if self.place is None else ()
-        if ill:
-            return Proposed(session.result(prepared, unjudged(prepared.plan.name, *ill)))
+            return Proposal(session.result(prepared, unjudged(prepared.plan.name, wrong)))
+        syntax_errors = checker.read(prepared.plan).text.diagnostics if self.place is None else ()
+        if syntax_errors:
+            return Proposal(session.result(prepared, unjudged(prepared.plan.name, *syntax_errors)))
         if self.place is None and prepared.remarks:
             result = session.audit(prepared)
             if result.report.headline is Headline.UNKNOWN:
-                return Proposed(result)
+                return Proposal(result)
         path = self.options.reference
         reference = session.reference(path, prepared) if path is not None else None
         if isinstance(reference, tuple):
-            return Proposed(session.result(prepared, unjudged(prepared.plan.name, *reference)))
+            return Proposal(session.result(prepared, unjudged(prepared.plan.name, *reference)))
         written = None
         if reference is not None:
             written = "".join([f"({' '.join(step.tokens)})\n" for step in checker.read(reference).text.steps])
-        wishes, options = self.asked.wishes, self.options
-        self._learn(checker, written)
+        wishes, options = self.request.wishes, self.options
+        self._update_policies(checker, written)
         tries = Tries() if options.timeout is None else Tries(timeout=options.timeout)
         settings = ModelSettings(
             options.base_url,
@@ -187,40 +190,40 @@ class _Proposing:
             tries=tries,
             seed=options.seed,
             threads=options.threads,
-            policies=self.known,
+            policies=self.policies_by_name,
         )
         self.activity.start(f"loading {options.name}")
         with opened(options.name, settings, options.cache, keep=options.keep) as (loaded, cache):
             self.activity.start("writing the prompt", brief=True)
             model = WatchedModel(loaded, self.activity)
-            goal = self._own_goal(checker)
-            wanted: Wanted | None = None
-            if self.place is not None and (self.asked.from_words or not goal.text):
-                wanted = self._wanted(session, prepared, model, cache)
-                if wanted.goal is None:
-                    return Proposed(_no_goal(prepared, wanted), before=wanted.exchanges)
-                goal = Goal(wanted.goal, "model")
-                session = session.wanting(wanted.goal)
-                again = session.prepare(self.place)
-                if isinstance(again, Result):  # which was compiled a moment ago
-                    return Proposed(again, before=wanted.exchanges)
-                prepared = again
-                self._learn(prepared.checker, written)
-            before = wanted.exchanges if wanted is not None else ()
-            if self.asked.goal_only:
+            goal = self._given_goal(checker)
+            derived: Wanted | None = None
+            if self.place is not None and (self.request.from_words or not goal.text):
+                derived = self._derive_goal(session, prepared, model, cache)
+                if derived.goal is None:
+                    return Proposal(_no_goal(prepared, derived), before=derived.exchanges)
+                goal = Goal(derived.goal, "model")
+                session = session.with_goal(derived.goal)
+                prepared_again = session.prepare(self.place)
+                if isinstance(prepared_again, Result):  # unlikely: the task was just compiled
+                    return Proposal(prepared_again, before=derived.exchanges)
+                prepared = prepared_again
+                self._update_policies(prepared.checker, written)
+            before = derived.exchanges if derived is not None else ()
+            if self.request.goal_only:
                 result = Result(PLAN, unjudged(PLAN), prepared.inputs, prepared.sources)
-                return Proposed(result, wishes=wishes, model=options.name, goal=goal, before=before)
-            done = self._planned(session, prepared, model, cache)
-            return done._replace(goal=goal if wanted is not None or goal.by == "user" else None, before=before)
+                return Proposal(result, wishes=wishes, model=options.name, goal=goal, before=before)
+            proposal = self._ask_for_plan(session, prepared, model, cache)
+            return proposal._replace(goal=goal if derived is not None or goal.by == "user" else None, before=before)
 
-    def _learn(self, checker: Checker, reference: str | None) -> None:
-        """What mocks know of the task: it changes with its goal."""
-        wishes = self.asked.wishes
-        self.known.clear()
-        self.known.update(policies(checker.compiled, reference, self.options.seed, wishes.max_steps))
+    def _update_policies(self, checker: Checker, reference: str | None) -> None:
+        """Update the policies of mock models for the task and its goal."""
+        wishes = self.request.wishes
+        self.policies_by_name.clear()
+        self.policies_by_name.update(policies(checker.compiled, reference, self.options.seed, wishes.max_steps))
 
-    def _own_goal(self, checker: Checker) -> Goal:
-        """The goal that is given; no text where there is none to reach."""
+    def _given_goal(self, checker: Checker) -> Goal:
+        """The goal of the user or the problem; its text is empty for a problem without a goal."""
         if self.settings.wanted:
             return Goal(self.settings.wanted, "user")
         return Goal(goal_text(checker.compiled) if checker.engine.task.goal else "", "problem")
@@ -229,33 +232,33 @@ class _Proposing:
         problem = next((used for used in prepared.inputs if used.role == "problem"), None)
         return (heading(problem.source.text).name if problem is not None else None) or "task"
 
-    def _wanted(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Wanted:
-        """The goal that the model takes from the words. Raises :class:`BadOption` where there are none."""
-        words, place = self.asked.words.strip(), self.place
+    def _derive_goal(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Wanted:
+        """Let the model derive the goal from the text. Raises :class:`BadOption` if the text is empty."""
+        words, place = self.request.words.strip(), self.place
         if not words:
-            raise BadOption("there is no goal, and there are no words to take one from", "say the task in words")
+            raise BadOption("the problem has no goal, and no text describes one", "describe the task in words")
         assert place is not None
-        bare = session.wanting(NOTHING).prepare(place)
-        checker = bare.checker if isinstance(bare, Prepared) else prepared.checker
-        most = self.asked.prompt.most_tokens
-        prompt = short_enough(most, lambda tokens: goal_prompt(words, checker.compiled, most_tokens=tokens))
+        without_goal = session.with_goal(NOTHING).prepare(place)
+        checker = without_goal.checker if isinstance(without_goal, Prepared) else prepared.checker
+        max_tokens = self.request.prompt.most_tokens
+        prompt = short_enough(max_tokens, lambda tokens: goal_prompt(words, checker.compiled, most_tokens=tokens))
 
         def check(goal: str) -> tuple[Diagnostic, ...]:
-            done = session.wanting(goal).prepare(place)
+            done = session.with_goal(goal).prepare(place)
             if isinstance(done, Result):
                 return tuple([d for d in done.report.diagnostics if d.severity is Severity.ERROR])
             engine = done.checker.engine
             if engine.refused is None and engine.goal(engine.initial()) is True:
-                return (Diagnostic(SC.NO_GOAL, "all of this is so already, before anything is done"),)
+                return (Diagnostic(SC.NO_GOAL, "the initial state already satisfies this goal"),)
             return ()
 
         task = checker.engine.task
-        return wanted_goal(model, self._name(prepared), prompt.messages, task, check, cache, self.asked.wishes)
+        return wanted_goal(model, self._name(prepared), prompt.messages, task, check, cache, self.request.wishes)
 
-    def _planned(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Proposed:
-        checker, asked = prepared.checker, self.asked
-        wishes = asked.wishes._replace(repair=in_world(asked.wishes.repair, checker, self.settings.world))
-        prompt = plan_prompt(session, prepared, asked.words.strip() or NO_WORDS, asked.prompt)
+    def _ask_for_plan(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Proposal:
+        checker, request = prepared.checker, self.request
+        wishes = request.wishes._replace(repair=in_world(request.wishes.repair, checker, self.settings.world))
+        prompt = plan_prompt(session, prepared, request.words.strip() or NO_WORDS, request.prompt)
         name = self._name(prepared)
         if self.place is None:
             steps = [f"({' '.join(step.tokens)})" for step in read_plan(prepared.plan).steps]
@@ -263,14 +266,14 @@ class _Proposing:
         else:
             planned = plan_with(model, name, prompt.messages, checker, wishes, cache, prompt.cropped)
         result = _result(session, prepared, planned)
-        text = self._written(prepared, planned) if planned.status is Status.FOUND else None
-        seconds = time.monotonic() - self.begun
-        return Proposed(result, planned, text, ending(planned, checker), wishes, self.options.name, seconds, prompt)
+        text = self._plan_text(prepared, planned) if planned.status is Status.FOUND else None
+        seconds = time.monotonic() - self.start_time
+        return Proposal(result, planned, text, ending(planned, checker), wishes, self.options.name, seconds, prompt)
 
-    def _written(self, prepared: Prepared, planned: Planned) -> str:
-        """A plan as it is handed out: in the form of its world, if it is of one; as it was, if nothing was changed."""
-        given = [part.by is By.GIVEN for part in planned.parts]
-        if self.place is None and all(given) and not planned.removed:
+    def _plan_text(self, prepared: Prepared, planned: Planned) -> str:
+        """Write the plan in the format of its home world; an unchanged plan keeps its text."""
+        is_original = [part.by is By.GIVEN for part in planned.parts]
+        if self.place is None and all(is_original) and not planned.removed:
             return prepared.inputs[0].source.text
         if prepared.write is None or planned.report is None:
             return planned.plan
@@ -278,18 +281,20 @@ class _Proposing:
         return prepared.write(prepared, Repair(steps, (0,) * len(steps), (), 0, planned.report))
 
 
-def _no_goal(prepared: Prepared, wanted: Wanted) -> Result:
-    """Why there is no goal: what is wrong with the model's last one."""
-    why = tuple([said.message for said in wanted.refused])
-    help = "say it in other words, or give the goal with --goal '(and ..)'"
-    near = [said.help for said in wanted.refused if said.help]
-    found = Diagnostic(SC.NO_GOAL, "no goal could be read in the model's words", notes=(*why, *near), help=help)
-    return Result(PLAN, unjudged(PLAN, found), prepared.inputs, prepared.sources)
+def _no_goal(prepared: Prepared, derived: Wanted) -> Result:
+    """The result for a missing goal, with the errors in the last goal of the model."""
+    messages = tuple([diagnostic.message for diagnostic in derived.refused])
+    help = "use other words, or give the goal with --goal '(and ..)'"
+    helps = [diagnostic.help for diagnostic in derived.refused if diagnostic.help]
+    missing_goal = Diagnostic(
+        SC.NO_GOAL, "the model did not answer with a valid goal", notes=(*messages, *helps), help=help
+    )
+    return Result(PLAN, unjudged(PLAN, missing_goal), prepared.inputs, prepared.sources)
 
 
-def _refused(prepared: Prepared, asked: Asked) -> Diagnostic | None:
-    """Why nobody is asked: there are many worlds, or steps one by one are not searched for such a task."""
-    checker, wishes = prepared.checker, asked.wishes
+def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | None:
+    """The reason not to ask the model: several possible worlds, or a task that an option does not support."""
+    checker, wishes = prepared.checker, request.wishes
     read = checker.read(prepared.plan)
     if checker.open or read.open:
         return many_worlds(checker, read, "the prompt for a plan")
@@ -297,21 +302,23 @@ def _refused(prepared: Prepared, asked: Asked) -> Diagnostic | None:
         return Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")
     why = unsupported(checker.compiled, True)
     if why and wishes.decode.stepwise:
-        message = f"--decode {wishes.decode.value} does not take this task: {why}"
-        return Diagnostic(SC.BAD_OPTION, message, help=f"--decode {Decode.FREE.value} takes every task of one world")
+        message = f"--decode {wishes.decode.value} does not support this task: {why}"
+        return Diagnostic(
+            SC.BAD_OPTION, message, help=f"--decode {Decode.FREE.value} supports every task with one possible world"
+        )
     for flag, wished in (("--replan", wishes.replan), ("--post-process", wishes.mapping)):
         if why and wished:
-            return Diagnostic(SC.BAD_OPTION, f"{flag} does not take this task: {why}", help="leave it out")
+            return Diagnostic(SC.BAD_OPTION, f"{flag} does not support this task: {why}", help="leave it out")
     return None
 
 
 def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
-    """The audit of what is handed out or was best; else why no answer was read."""
+    """The audit of the returned or best plan; otherwise the reason why no answer could be read."""
     answers = planned.answers
     refused = planned.rounds[-1].refused if planned.rounds else ()
     source = Source(PLAN, planned.plan)
-    shown = Input("plan", PLAN, "given", source)
-    inputs = (shown, *prepared.inputs[1:])
+    plan_input = Input("plan", PLAN, "given", source)
+    inputs = (plan_input, *prepared.inputs[1:])
     sources = {**prepared.sources, PLAN: source}
     if planned.report is not None:
         prepared = prepared._replace(plan=source, inputs=inputs, sources=sources, remarks=())

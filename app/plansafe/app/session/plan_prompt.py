@@ -82,7 +82,7 @@ def _chosen(words: str, others: list[str], wishes: PromptWishes) -> list[int]:
 
 def _of_file(session: Session, prepared: Prepared, path: str) -> Example:
     """The example that a plan with its task is, found as for an audit. Raises :class:`BadOption`."""
-    found = session.written().prepare(path)
+    found = session.for_existing_plans().prepare(path)
     if isinstance(found, Result):
         wrong = [said.message for said in found.report.diagnostics if said.severity is Severity.ERROR]
         raise BadOption(f"--example {path}: {wrong[0] if wrong else 'it cannot be read'}")

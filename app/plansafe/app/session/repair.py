@@ -1,6 +1,6 @@
-"""Repairs and diagnoses for every door: plans and wishes in, one :class:`Examined` for each plan out.
+"""Repair and diagnose plans for every interface: one :class:`Examined` for each plan.
 
-The search, the classes and the localisation are the verifier's; here are the checks of what the user asked for, and
+The verifier implements the search, the error classes and the localisation. This module checks the request and writes
 the text of the repaired plan.
 """
 
@@ -35,19 +35,19 @@ _EXIT_CODES = {
     RepairStatus.NOT_FOUND: 3,
 }
 _GRACE = 60.0
-"""Seconds that loading, replaying and explaining may take beside the search, before all is given up."""
+"""Seconds for loading, replay and explanation, in addition to the time of the search."""
 _UNJUDGED = "the audit ended at one of its limits"
 _SAFE = (Headline.SAFE, Headline.VALID)
 
 
 class ExaminationOptions(NamedTuple):
-    """What to find out about a plan.
+    """Parts of an examination.
 
-    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``where``: locate where the plan
-    went wrong; with ``reference`` (a path), where it leaves that plan, and with ``regret`` what each step cost.
-    ``causes``: find the minimal cause of each finding. ``graph``: draw the causal structure. ``labels``: one of
-    :data:`~plansafe.app.session.diagnosis.LABELS`; then only that label is found out. ``after``: audit the
-    repaired plan. ``progress``: called during a search with the lower bound of the cost, and the expanded nodes.
+    ``options``: options of the search for repairs. ``classes``: determine the error classes. ``where``: locate the
+    errors; with ``reference`` (a path), the first step that differs from that plan, and with ``regret`` the added cost
+    of each step. ``causes``: find the minimal cause of each finding. ``graph``: draw the causal structure. ``labels``:
+    one of :data:`~plansafe.app.session.diagnosis.LABELS`; determine only this label. ``after``: audit the repaired
+    plan. ``progress``: called during the search with the lower bound of the cost and the number of expanded nodes.
     """
 
     options: RepairOptions = RepairOptions()
@@ -63,12 +63,12 @@ class ExaminationOptions(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """What came of one plan.
+    """The examination of a plan.
 
-    ``result`` is the audit of the original; ``original`` its steps as text. Where the plan could not be examined,
-    ``repair`` is ``None`` and ``result`` says why. ``text`` is the repaired plan in the author's layout, itself
-    replayed and found SAFE or VALID; of a plan that was safe already, the plan. ``outcome`` says why there is no
-    repair. ``graph`` is DOT text. ``after`` is the audit of ``text``.
+    ``result`` is the audit of the original plan, ``original`` its steps as text. If the plan cannot be examined,
+    ``repair`` is ``None`` and ``result`` gives the reason. ``text`` is the repaired plan in the layout of the original,
+    and its audit is SAFE or VALID; a safe plan is returned unchanged. ``outcome`` is the reason for a missing repair.
+    ``graph`` is DOT text. ``after`` is the audit of ``text``.
     """
 
     result: Result
@@ -85,14 +85,14 @@ class Examined(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0 a safe plan (or the label asked for), 1 PROVED that there is none, 3 NOT FOUND, 2 unreadable, 4 a bug."""
+        """0: a safe plan (or a label), 1: PROVED that there is none, 3: NOT FOUND, 2: unreadable input, 4: a bug."""
         if self.label is not None:
             return 0
         return self.result.exit_code if self.repair is None else _EXIT_CODES[self.repair.status]
 
     @property
     def best(self) -> Repair | None:
-        """The first of the repairs."""
+        """The first repair."""
         return self.repair.repairs[0] if self.repair is not None and self.repair.repairs else None
 
 
@@ -104,48 +104,47 @@ def examine(
     session: Session | None = None,
     seconds: float | None = None,
 ) -> Iterator[Examined]:
-    """Look for the nearest safe plan of each plan, and say what is wrong with it.
+    """Diagnose each plan and search for its cheapest repair.
 
-    Plans are given as to :func:`plansafe.app.session.audit.audit`, whose settings say what to check with. Where
-    something is left open, so that there are many worlds, a plan is refused (SC507). The search is exponential in the
-    cost of the repair; ``wishes.options`` bound it. ``session`` keeps what is compiled from one call to the next (of
-    these ``settings``); after ``seconds`` a plan is given up as a whole.
+    Plans and settings are as in :func:`plansafe.app.session.audit.audit`. A task with several possible worlds is an
+    error (SC507). The search is exponential in the cost of the repair; ``wishes.options`` limit it. ``session`` (with
+    the same ``settings``) keeps compiled tasks for the next call. ``seconds`` limit the whole examination of a plan.
     """
     settings, wishes = settings or Settings(), wishes or ExaminationOptions()
-    at_work = Session(settings) if session is None else session
+    used_session = Session(settings) if session is None else session
     limit = wishes.options.time_limit_s
     if seconds is None:
         seconds = 4 * limit + _GRACE if limit else 0.0
 
     def work(prepared: Prepared) -> Examined:
-        if wishes.classes:  # which are those of the least edits
-            return examined(at_work, prepared, wishes)
-        meant = in_world(wishes.options, prepared.checker, settings.world)
-        return examined(at_work, prepared, wishes._replace(options=meant))
+        if wishes.classes:  # the cheapest edits define the classes, without the weights of a home world
+            return examined(used_session, prepared, wishes)
+        repair_options = in_world(wishes.options, prepared.checker, settings.world)
+        return examined(used_session, prepared, wishes._replace(options=repair_options))
 
-    for done in at_work.each(plans, work, seconds):
-        yield _ended(done, wishes.options) if isinstance(done, Result) else done
+    for outcome in used_session.process(plans, work, seconds):
+        yield _ended(outcome, wishes.options) if isinstance(outcome, Result) else outcome
 
 
 def _ended(result: Result, options: RepairOptions) -> Examined:
-    """What is known where the work itself was given up: of a limit, that nothing was found, and nothing ruled out."""
+    """The examination of a plan that ended early; at a limit, the repair is NOT FOUND."""
     if result.report.headline is not Headline.UNKNOWN:
         return Examined(result)
-    found = RepairResult(RepairStatus.NOT_FOUND, detail="; ".join([d.message for d in result.report.diagnostics]))
-    return Examined(result, repair=found, outcome=_outcome(found, options, result.report))
+    not_found = RepairResult(RepairStatus.NOT_FOUND, detail="; ".join([d.message for d in result.report.diagnostics]))
+    return Examined(result, repair=not_found, outcome=_outcome(not_found, options, result.report))
 
 
 def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -> Examined:
-    """What :func:`examine` finds out about a plan that is prepared already."""
+    """Examine a prepared plan, like :func:`examine`."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
-    if (missing := session.missing_rules(checker)) is not None:
-        return Examined(session.result(prepared, unjudged(plan.name, missing)))
+    if (missing_rules := session.missing_rules(checker)) is not None:
+        return Examined(session.result(prepared, unjudged(plan.name, missing_rules)))
     if prepared.remarks and (result := session.audit(prepared)).report.headline is Headline.UNKNOWN:
-        text = "a plan whose text was not understood is not repaired"
-        advice = "read the remark; pass --accept-remarks if it changes nothing, else ask for the final plan"
+        text = "the text of the plan was not fully understood, so it is not repaired"
+        advice = "read the remark; pass --accept-remarks if it is harmless, otherwise ask for the final plan"
         refused = Diagnostic(SC.NO_REPAIR_FOUND, text, help=advice)
         return Examined(result, repair=RepairResult(RepairStatus.NOT_FOUND, detail=text), outcome=refused)
     if wishes.labels is not None:
@@ -157,24 +156,28 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     if problems:
         return Examined(session.result(prepared, unjudged(plan.name, *problems)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
-    done = _repaired(session, prepared, read, wishes)._replace(original=original)
+    examination = _repaired(session, prepared, read, wishes)._replace(original=original)
     if wishes.where and not isinstance(reference, tuple) and not checker.options.question.in_part:
-        done = done._replace(where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s))
-    if wishes.after and done.best is not None and done.text is not None:
-        again = session.prepare(Source(prepared.inputs[0].source.name, done.text))
-        done = done._replace(after=again if isinstance(again, Result) else session.audit(again))
-    return done
+        examination = examination._replace(
+            where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s)
+        )
+    if wishes.after and examination.best is not None and examination.text is not None:
+        prepared_repair = session.prepare(Source(prepared.inputs[0].source.name, examination.text))
+        examination = examination._replace(
+            after=prepared_repair if isinstance(prepared_repair, Result) else session.audit(prepared_repair)
+        )
+    return examination
 
 
 def in_world(options: RepairOptions, checker: Checker, name: str | None) -> RepairOptions:
-    """What is asked of a repair in a world: where a plan has no goal, its own steps are all that says what it is for.
+    """Adapt the repair options to a home world whose problem has no goal: only the steps show the purpose of the plan.
 
-    The steps that plans of that world are written for are kept, and, unless the user weighs otherwise, to replace or to
-    move a step costs two: what the author meant is lost or comes at another time.
+    A repair keeps the steps with the main actions of that world. Unless the user gives other weights, replacing or
+    moving a step costs 2, because it changes the purpose of the plan.
     """
     if name is None or not checker.ok or checker.engine.task.goal:
         return options
-    from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans are of no world
+    from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans belong to no home world
 
     purposes = world(name).purposes
     if not purposes:
@@ -183,11 +186,11 @@ def in_world(options: RepairOptions, checker: Checker, name: str | None) -> Repa
     return options._replace(weights=weights, purposes=purposes)
 
 
-def many_worlds(checker: Checker, read: ReadSteps, what: str = "the search for repairs") -> Diagnostic:
-    """Why a plan is not repaired or diagnosed where the description leaves something open."""
-    refused = checker.compiled.refusal(what, read)
+def many_worlds(checker: Checker, read: ReadSteps, operation: str = "the search for repairs") -> Diagnostic:
+    """The error for a task with several possible worlds, which ``operation`` does not support."""
+    refused = checker.compiled.refusal(operation, read)
     assert refused is not None
-    return refused._replace(severity=Severity.ERROR, help="`safecheck audit` judges the plan over all worlds")
+    return refused._replace(severity=Severity.ERROR, help="`safecheck audit` checks the plan in all possible worlds")
 
 
 def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
@@ -199,7 +202,7 @@ def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
 
 
 def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: ExaminationOptions) -> Examined:
-    """The search for repairs, and what is said of the plan from it."""
+    """Search for repairs, and diagnose the plan if requested."""
     checker, plan = prepared.checker, prepared.plan
     if read.timed is not None:
         result = session.audit(prepared)
@@ -212,62 +215,68 @@ def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Exa
         from plansafe.verifier.repair.api import repair  # noqa: PLC0415 - loads the search
 
         report = checker.check(plan)
-        if report.headline is Headline.UNKNOWN and report.limits:  # another look might end within them: which is true?
-            found = RepairResult(RepairStatus.NOT_FOUND, detail=_UNJUDGED)
-            outcome = _outcome(found, wishes.options, report)
-            return Examined(session.result(prepared, report), repair=found, outcome=outcome)
-        found = repair(checker, plan, wishes.options, wishes.progress)
-        return _with_text(Examined(session.result(prepared, report), repair=found), prepared, wishes.options)
+        if report.headline is Headline.UNKNOWN and report.limits:
+            # Do not audit again: a second audit could end within the limits, with another verdict.
+            search_result = RepairResult(RepairStatus.NOT_FOUND, detail=_UNJUDGED)
+            outcome = _outcome(search_result, wishes.options, report)
+            return Examined(session.result(prepared, report), repair=search_result, outcome=outcome)
+        search_result = repair(checker, plan, wishes.options, wishes.progress)
+        return _with_text(Examined(session.result(prepared, report), repair=search_result), prepared, wishes.options)
     from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
     diagnosis = diagnose(checker, plan, wishes.options, wishes.progress)
     graph = drawn(prepared, read, diagnosis) if wishes.graph else None
     if isinstance(graph, Diagnostic):
         prepared, graph = prepared._replace(notes=(*prepared.notes, graph)), None
-    why = causes(prepared, diagnosis.report) if wishes.causes else ()
+    finding_causes = causes(prepared, diagnosis.report) if wishes.causes else ()
     result = session.result(prepared, diagnosis.report)
-    done = Examined(result, (), diagnosis.repair, diagnosis.witnesses, causes=why, graph=graph)
-    return _with_text(done, prepared, wishes.options)
+    examination = Examined(result, (), diagnosis.repair, diagnosis.witnesses, causes=finding_causes, graph=graph)
+    return _with_text(examination, prepared, wishes.options)
 
 
 def _with_text(done: Examined, prepared: Prepared, options: RepairOptions) -> Examined:
-    """Add the repaired plan as text, or why there is none."""
+    """Add the text of the repaired plan, or the reason for a missing repair."""
     assert done.repair is not None
     checker, plan = prepared.checker, prepared.plan
     if done.repair.status is RepairStatus.ALREADY_SAFE:
         return done._replace(text=plan.text if prepared.write is None else prepared.inputs[0].source.text)
     if done.best is None:
         return done._replace(outcome=_outcome(done.repair, options, done.result.report))
-    if prepared.write is not None:  # which has read its text again itself
+    if prepared.write is not None:  # the writer has checked its text
         return done._replace(text=prepared.write(prepared, done.best))
     text = patched(plan, done.best)
     verdict = checker.check(Source(plan.name, text))
     if verdict.headline is Headline.UNKNOWN and verdict.limits:
-        found = RepairResult(RepairStatus.NOT_FOUND, bound=done.repair.bound, detail=_UNJUDGED)
-        return done._replace(repair=found, outcome=_outcome(found, options, done.result.report))
+        unaudited = RepairResult(RepairStatus.NOT_FOUND, bound=done.repair.bound, detail=_UNJUDGED)
+        return done._replace(repair=unaudited, outcome=_outcome(unaudited, options, done.result.report))
     if verdict.headline not in _SAFE:
         raise RuntimeError(f"a repair of {plan.name} was {verdict.headline} when its text was read again")
     return done._replace(text=text)
 
 
-def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Diagnostic | None:
-    """Why there is no repair, as a diagnostic."""
-    notes = (found.detail,) if found.detail else ()
-    before = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
+def _outcome(repair_result: RepairResult, options: RepairOptions, report: Report) -> Diagnostic | None:
+    """The diagnostic for a missing repair."""
+    notes = (repair_result.detail,) if repair_result.detail else ()
+    pre_existing = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
     question = report.decided.question
-    if before and not question.introduced:
-        was = "1 finding was" if len(before) == 1 else f"{len(before)} findings were"
-        notes = (*notes, f"{was} there before the plan began, and a repair has to mend that, too: --judge all")
-    if found.status is RepairStatus.PROVED_NONE:
-        kept = " and keeps the protected steps" if options.protected else ""
-        text = f"PROVED: no plan reaches the goal{',' if kept else ' and'} {harmless(question)}{kept}"
-        advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
+    if pre_existing and not question.introduced:
+        count_text = "1 finding was" if len(pre_existing) == 1 else f"{len(pre_existing)} findings were"
+        notes = (
+            *notes,
+            f"{count_text} already in the initial state; with --judge all, a repair must also fix such findings",
+        )
+    if repair_result.status is RepairStatus.PROVED_NONE:
+        protection = " and keeps the protected steps" if options.protected else ""
+        text = f"PROVED: no plan reaches the goal{',' if protection else ' and'} {harmless(question)}{protection}"
+        advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if protection else "")
         return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
-    if found.status is RepairStatus.NOT_FOUND and question.in_part:
+    if repair_result.status is RepairStatus.NOT_FOUND and question.in_part:
         advice = "leave `kind` and `object` out of the exemptions of the profile, or name another with --home"
-        return Diagnostic(SC.NO_REPAIR_FOUND, found.detail, help=advice)
-    if found.status is RepairStatus.NOT_FOUND:
-        bound = f"no repair costs less than {float(found.bound):g}" if found.bound else "there may be one"
+        return Diagnostic(SC.NO_REPAIR_FOUND, repair_result.detail, help=advice)
+    if repair_result.status is RepairStatus.NOT_FOUND:
+        bound = (
+            f"no repair costs less than {float(repair_result.bound):g}" if repair_result.bound else "there may be one"
+        )
         text = f"no repair was found within the limits; {bound}"
         return Diagnostic(SC.NO_REPAIR_FOUND, text, notes=notes, help=_advice(options))
     return None
@@ -282,26 +291,30 @@ def _advice(options: RepairOptions) -> str:
 
 
 def harmless(question: Question) -> str:
-    """What a safe plan does, by what decides."""
-    severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
-    but = " (apart from exemptions)" if question.exemptions else ""
-    kept = f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
-    return kept + but
+    """Describe a safe plan for the rules and severities that affect the verdict."""
+    severity_text = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
+    exception = " (apart from exemptions)" if question.exemptions else ""
+    demand = (
+        f"introduces or worsens no violation{severity_text}"
+        if question.introduced
+        else f"keeps the rules{severity_text}"
+    )
+    return demand + exception
 
 
 def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:
-    """Say which protected steps cannot be kept, because there are none or because they are no steps of the domain."""
+    """Errors for protected steps that do not exist or are ill-formed."""
     from plansafe.verifier.execution.steps import IllFormed  # noqa: PLC0415 - the engine is loaded by now
 
     size = len(read.spans)
-    out: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
     for number in sorted(protected):
         if number > size:
             label = (Label(plan.name, read.spans[-1], f"the last step is step {size}"),) if size else ()
             steps = f"{size or 'no'} step{'' if size == 1 else 's'}"
-            return [*out, Diagnostic(SC.BAD_OPTION, f"--protect {number}: the plan has {steps}", label)]
+            return [*problems, Diagnostic(SC.BAD_OPTION, f"--protect {number}: the plan has {steps}", label)]
         step = read.steps[number - 1]
         if isinstance(step, IllFormed):
             label = (Label(plan.name, read.spans[number - 1], step.message),)
-            out.append(Diagnostic(SC.BAD_OPTION, f"--protect {number}: an ill-formed step cannot be kept", label))
-    return out
+            problems.append(Diagnostic(SC.BAD_OPTION, f"--protect {number}: an ill-formed step cannot be kept", label))
+    return problems

@@ -1,7 +1,7 @@
-"""Finding the files of scenarios: a folder, or a problem file with its neighbours.
+"""Find the files of scenarios: a folder, or a problem file and the files next to it.
 
-What language models write may not look like PDDL at its beginning, so a file is also known by its name, or by a
-``(define (domain ..`` anywhere near its beginning.
+Files of language models may start with other text than PDDL. Such a file is recognised by its name, or by
+``(define (domain ..`` among its first characters.
 """
 
 from __future__ import annotations
@@ -33,16 +33,19 @@ _NAMES = (
 )
 
 
-class Chosen(NamedTuple):
-    """What the user chose by flags: the base, specifications, and whether those that nobody named are used, too."""
+_BESIDE_PROBLEM = "beside the problem"
+
+
+class ScenarioChoice(NamedTuple):
+    """Options of the user: the base, specifications, and whether specifications found by default are used."""
 
     base: str | None = None
     specs: tuple[str, ...] = ()
     default_spec: bool = True
 
 
-class Found(NamedTuple):
-    """A scenario with the files that it was read from, as (role, path, why); ``folder`` is where they are."""
+class FoundScenario(NamedTuple):
+    """A scenario and its files, as (role, path, reason); ``folder`` contains them."""
 
     scenario: Scenario
     files: tuple[tuple[str, str, str], ...]
@@ -50,31 +53,31 @@ class Found(NamedTuple):
 
 
 class Unusable(NamedTuple):
-    """Something that is no scenario, and why."""
+    """A path without a usable scenario, with the reason."""
 
     path: str
     diagnostic: Diagnostic
 
 
 class ScenarioFiles:
-    """Finds and reads scenarios. Files that several of them use are read once.
+    """Finds and reads scenarios. A file that several scenarios use is read once.
 
-    ``broken``: the texts of a folder that describes itself may have mistakes, which are to be corrected.
+    ``broken``: ignore errors in ``scenario.toml`` folders, because they are to be corrected.
     """
 
-    def __init__(self, chosen: Chosen, broken: bool = False) -> None:
+    def __init__(self, chosen: ScenarioChoice, broken: bool = False) -> None:
         self._chosen = chosen
         self._broken = broken
         self._discovery = Discovery(Choice(chosen.base, None, chosen.specs, chosen.default_spec))
         self._base: tuple[Source, str] | None = None
 
     def resolve(self, name: str, extending: Source) -> Source | None:
-        """A specification that another one extends."""
-        found = self._discovery.extended(name, extending)
-        return None if found is None else found.source
+        """Find a specification that ``extending`` extends."""
+        spec = self._discovery.extended(name, extending)
+        return None if spec is None else spec.source
 
-    def find(self, paths: Sequence[str]) -> Iterator[Found | Unusable]:
-        """The scenarios that are named: of a folder those in it, or else those in the folders below it."""
+    def find(self, paths: Sequence[str]) -> Iterator[FoundScenario | Unusable]:
+        """Find the scenarios at paths; in a folder without one, the scenarios of the folders below it."""
         if self._chosen.base is not None:
             base = self._read_base(self._chosen.base)
             if isinstance(base, Diagnostic):
@@ -92,38 +95,38 @@ class ScenarioFiles:
         if not os.path.isfile(name):
             shipped = shipped_domain(name)
             if shipped is None and "/" not in name and not name.endswith(".pddl"):
-                from plansafe.domains import domain_names  # noqa: PLC0415 - for a mistake alone
+                from plansafe.domains import domain_names  # noqa: PLC0415 - only errors need it
                 from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
-                near = did_you_mean(name, domain_names()) or f"shipped are: {', '.join(domain_names())}"
-                return Diagnostic(SC.NO_DOMAIN, f"no domain is called {name!a}, and there is no such file", help=near)
+                near = did_you_mean(name, domain_names()) or f"shipped domains: {', '.join(domain_names())}"
+                return Diagnostic(SC.NO_DOMAIN, f"{name!a} is neither a shipped domain nor a file", help=near)
             path = shipped or name
         read = self._discovery.read(path, "base", "--base")
         if isinstance(read, Diagnostic):
             return read
         if not _DEFINE.search(read.source.text[:HEAD]) or _kind(path, read.source.text) != "domain":
             return Diagnostic(
-                SC.NO_DOMAIN, f"{path} is not a domain", help="--base takes a domain that is given, not judged"
+                SC.NO_DOMAIN, f"{path} is not a domain", help="--base takes a domain, which is not reviewed itself"
             )
         return read.source, "--base" if path == name else "shipped, --base"
 
-    def _below(self, folder: str) -> Iterator[Found | Unusable]:
-        """Every problem of a folder; where there is none, those of the folders in it."""
+    def _below(self, folder: str) -> Iterator[FoundScenario | Unusable]:
+        """Find the scenarios of all problems in a folder; otherwise search the folders in it."""
         problems = [path for path, kind in self._listed(folder) if kind == "problem"]
         for path in problems:
             yield self._of_problem(path, folder, folder if len(problems) == 1 else None)
         if problems:
             return
-        inner = sorted([entry.path for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)])
-        inner = [path for path in inner if not os.path.basename(path).startswith(".")]
-        found = False
-        for path in inner:
+        subfolders = sorted([entry.path for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)])
+        subfolders = [path for path in subfolders if not os.path.basename(path).startswith(".")]
+        has_scenario = False
+        for path in subfolders:
             for scenario in self._below(path):
-                if isinstance(scenario, Found) or scenario.diagnostic.code != SC.NO_PROBLEM:
-                    found = True
+                if isinstance(scenario, FoundScenario) or scenario.diagnostic.code != SC.NO_PROBLEM:
+                    has_scenario = True
                     yield scenario
-        if not found:
-            message = f"no scenario in the folder {folder}: there is no problem in it"
+        if not has_scenario:
+            message = f"no scenario in the folder {folder}: it contains no problem"
             help = "a scenario is a folder with problem.pddl, domain.pddl (or --base), and perhaps *.safe and *.plan"
             yield Unusable(folder, Diagnostic(SC.NO_PROBLEM, message, help=help))
 
@@ -135,18 +138,20 @@ class ScenarioFiles:
         paths = [os.path.join(folder, name) for name in names if not name.startswith(".")]
         return [(path, _kind_of_file(path)) for path in paths if os.path.isfile(path)]
 
-    def _of_problem(self, path: str, folder: str, name: str | None) -> Found | Unusable:
+    def _of_problem(self, path: str, folder: str, name: str | None) -> FoundScenario | Unusable:
         read = self._discovery.read(path, "problem", "given")
         if isinstance(read, Diagnostic):
             return Unusable(path, read)
         source = read.source
-        wrong = _not_a_problem(path, source.text)
-        if wrong is not None:
-            return Unusable(path, wrong)
+        error = _not_a_problem(path, source.text)
+        if error is not None:
+            return Unusable(path, error)
         listed = self._listed(folder)
         files = [("problem", path, "given")]
-        given = self._base[0].name if self._base is not None else None
-        domain = self._own_domain(source.text, [p for p, kind in listed if kind == "domain" and not _same(p, given)])
+        base_name = self._base[0].name if self._base is not None else None
+        domain = self._own_domain(
+            source.text, [p for p, kind in listed if kind == "domain" and not _same(p, base_name)]
+        )
         if isinstance(domain, Diagnostic):
             return Unusable(path, domain)
         base = self._base
@@ -156,40 +161,40 @@ class ScenarioFiles:
         if described is not None:
             base = (described.base, "scenario.toml")
         if base is None and domain is None:
-            wanted = _DOMAIN.search(source.text[:HEAD])
-            shipped = shipped_domain(wanted[1]) if wanted is not None else None
+            domain_match = _DOMAIN.search(source.text[:HEAD])
+            shipped = shipped_domain(domain_match[1]) if domain_match is not None else None
             if shipped is None:
-                said = f", and no shipped one is called `{wanted[1]}`" if wanted is not None else ""
-                message = f"no domain for {path}: there is none beside it{said}"
+                shipped_note = f", and `{domain_match[1]}` is not a shipped domain" if domain_match is not None else ""
+                message = f"no domain for {path}: its folder has none{shipped_note}"
                 return Unusable(
                     path, Diagnostic(SC.NO_DOMAIN, message, help="name one with --base NAME or --base FILE")
                 )
-            got = self._discovery.read(shipped, "base", "shipped")
-            if isinstance(got, Diagnostic):
-                return Unusable(path, got)
-            base = (got.source, "shipped")
+            base_input = self._discovery.read(shipped, "base", "shipped")
+            if isinstance(base_input, Diagnostic):
+                return Unusable(path, base_input)
+            base = (base_input.source, "shipped")
         if base is not None:
             files.append(("base", base[0].name, base[1]))
         if domain is not None:
-            files.append(("domain", domain.name, "beside the problem"))
+            files.append(("domain", domain.name, _BESIDE_PROBLEM))
         specs = self._specs(listed, base)
         if described is not None and self._chosen.default_spec and not self._chosen.specs:
             specs = [(spec, "scenario.toml") for spec in described.specs]
         plans = self._plans(path, listed)
-        for role, found in (("specification", specs), ("reference plan", plans)):
-            for text, how in found:
+        for role, entries in (("specification", specs), ("reference plan", plans)):
+            for text, how in entries:
                 if isinstance(text, Diagnostic):
                     return Unusable(path, text)
                 files.append((role, text.name, how))
-        texts = [[text for text, _ in found if isinstance(text, Source)] for found in (specs, plans)]
+        texts = [[text for text, _ in entries if isinstance(text, Source)] for entries in (specs, plans)]
         scenario = Scenario(
             name or path, source, domain, base[0] if base is not None else None, tuple(texts[0]), tuple(texts[1])
         )
-        return Found(scenario, tuple(files), folder)
+        return FoundScenario(scenario, tuple(files), folder)
 
     def _described(self, folder: str) -> Foundations | Diagnostic | None:
-        """The base and rules of a folder that describes itself (``scenario.toml``); a diagnostic for mistakes in it."""
-        from plansafe.llm.scenarios.reading import (  # noqa: PLC0415 - for such folders alone
+        """Read the base and rules of a folder with ``scenario.toml``; a diagnostic for errors in it."""
+        from plansafe.llm.scenarios.reading import (  # noqa: PLC0415 - only such folders need it
             TABLE,
             read_foundations,
             read_scenarios,
@@ -201,17 +206,19 @@ class ScenarioFiles:
         return diagnostics[0] if diagnostics else read_foundations(folder)
 
     def _own_domain(self, problem: str, candidates: list[str]) -> Source | Diagnostic | None:
-        wanted = {name.lower() for name in _DOMAIN.findall(problem[:HEAD])}
-        named = [path for path in candidates if {name.lower() for name in _DOMAIN.findall(_beginning(path))} & wanted]
-        if len(candidates) > 1 and len(named) != 1:
+        domain_names = {name.lower() for name in _DOMAIN.findall(problem[:HEAD])}
+        matches = [
+            path for path in candidates if {name.lower() for name in _DOMAIN.findall(_beginning(path))} & domain_names
+        ]
+        if len(candidates) > 1 and len(matches) != 1:
             names = ", ".join([os.path.basename(path) for path in candidates])
-            message = f"several domains are beside the problem: {names}"
+            message = f"the folder of the problem has several domains: {names}"
             return Diagnostic(SC.NO_DOMAIN, message, help="put each scenario in a folder of its own, or name a --base")
-        if named or (self._base is None and any([shipped_domain(name) for name in wanted])):
-            candidates = named
+        if matches or (self._base is None and any([shipped_domain(name) for name in domain_names])):
+            candidates = matches
         if not candidates:
             return None
-        read = self._discovery.read(candidates[0], "domain", "beside the problem")
+        read = self._discovery.read(candidates[0], "domain", _BESIDE_PROBLEM)
         if isinstance(read, Diagnostic):
             return read
         if not read.source.text.strip():
@@ -231,33 +238,33 @@ class ScenarioFiles:
         elif not self._chosen.default_spec:
             return []
         else:
-            paths = [(path, "beside the problem") for path, kind in listed if kind == "safety"]
+            paths = [(path, _BESIDE_PROBLEM) for path, kind in listed if kind == "safety"]
             if not paths and base is not None:
                 paths = self._shipped_specs(base[0])
-        found = [(self._discovery.read(path, "specification", how), how) for path, how in paths]
-        return [(text if isinstance(text, Diagnostic) else text.source, how) for text, how in found]
+        inputs = [(self._discovery.read(path, "specification", how), how) for path, how in paths]
+        return [(text if isinstance(text, Diagnostic) else text.source, how) for text, how in inputs]
 
     def _shipped_specs(self, base: Source) -> list[tuple[str, str]]:
         name = heading(base.text).name
         shipped = shipped_domain(name) if name is not None else None
         if name is None or shipped is None or os.path.realpath(shipped) != os.path.realpath(base.name):
             return []
-        from plansafe.specs import default_specs  # noqa: PLC0415 - where the base is shipped
+        from plansafe.specs import default_specs  # noqa: PLC0415 - only shipped bases need it
 
-        found = [shipped_spec(spec) for spec in default_specs(name)]
-        return [(path, "shipped with the base") for path in found if path is not None]
+        spec_paths = [shipped_spec(spec) for spec in default_specs(name)]
+        return [(path, "shipped with the base") for path in spec_paths if path is not None]
 
     def _plans(self, problem: str, listed: list[tuple[str, str]]) -> list[tuple[Source | Diagnostic, str]]:
         paths = [path for path, kind in listed if kind == "plan"]
         if len([path for path, kind in listed if kind == "problem"]) > 1:
             stem = _stem(problem)
             paths = [p for p in paths if _stem(p) == stem or _stem(p).startswith((stem + "-", stem + "_"))]
-        found = [self._discovery.read(path, "reference plan", "beside the problem", keep=False) for path in paths]
-        return [(text if isinstance(text, Diagnostic) else text.source, "beside the problem") for text in found]
+        inputs = [self._discovery.read(path, "reference plan", _BESIDE_PROBLEM, keep=False) for path in paths]
+        return [(text if isinstance(text, Diagnostic) else text.source, _BESIDE_PROBLEM) for text in inputs]
 
 
-def _same(path: str, other: str | None) -> bool:
-    return other is not None and os.path.realpath(path) == os.path.realpath(other)
+def _same(path: str, other_path: str | None) -> bool:
+    return other_path is not None and os.path.realpath(path) == os.path.realpath(other_path)
 
 
 def _stem(path: str) -> str:
@@ -273,23 +280,25 @@ def _beginning(path: str) -> str:
 
 
 def _kind_of_file(path: str) -> str:
-    """What a file of a folder is: of those that are neither PDDL nor named like it, nothing."""
-    named = any([pattern.match(os.path.basename(path)) for pattern, _ in _NAMES]) or path.lower().endswith(".pddl")
+    """The kind of a file; empty for files that are not PDDL by content or name."""
+    has_pddl_name = any([pattern.match(os.path.basename(path)) for pattern, _ in _NAMES]) or path.lower().endswith(
+        ".pddl"
+    )
     text = _beginning(path)
-    return _kind(path, text) if named or heading(text).kind is not Kind.OTHER else ""
+    return _kind(path, text) if has_pddl_name or heading(text).kind is not Kind.OTHER else ""
 
 
 def _kind(path: str, text: str) -> str:
-    """``domain``, ``problem``, ``safety``, ``plan``, or empty: by what the text says, else by its name."""
-    said = heading(text).kind
-    if said in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING, Kind.PLAN):
-        return str(said.value)
+    """The kind by content, otherwise by name: ``domain``, ``problem``, ``safety``, ``plan`` or empty."""
+    content_kind = heading(text).kind
+    if content_kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING, Kind.PLAN):
+        return str(content_kind.value)
     name = os.path.basename(path)
-    by_name = next((kind for pattern, kind in _NAMES if pattern.match(name)), "")
-    if said is Kind.STEPS:
-        return "plan" if by_name in ("", "plan") else by_name
-    found = _DEFINE.search(text[:HEAD])
-    return found[1].lower() if found is not None else by_name
+    kind_by_name = next((kind for pattern, kind in _NAMES if pattern.match(name)), "")
+    if content_kind is Kind.STEPS:
+        return "plan" if kind_by_name in ("", "plan") else kind_by_name
+    definition = _DEFINE.search(text[:HEAD])
+    return definition[1].lower() if definition is not None else kind_by_name
 
 
 def _not_a_problem(path: str, text: str) -> Diagnostic | None:
@@ -299,11 +308,11 @@ def _not_a_problem(path: str, text: str) -> Diagnostic | None:
         )
     kind = _kind(path, text)
     if kind in ("domain", "safety", "mapping", "plan"):
-        what = {"safety": "safety specification"}.get(kind, kind)
+        noun = {"safety": "safety specification"}.get(kind, kind)
         folder = os.path.dirname(path) or "."
-        return Diagnostic(SC.NOT_A_PLAN, f"{path} is a {what}, not a scenario", help=f"name its folder: {folder}")
+        return Diagnostic(SC.NOT_A_PLAN, f"{path} is a {noun}, not a scenario", help=f"name its folder: {folder}")
     if kind != "problem":
         return Diagnostic(
-            SC.NOT_A_PLAN, f"{path} is no problem", help="name a problem in PDDL, or a folder that holds one"
+            SC.NOT_A_PLAN, f"{path} is not a problem", help="name a problem in PDDL, or a folder that holds one"
         )
     return None

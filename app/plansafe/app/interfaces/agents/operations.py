@@ -61,7 +61,7 @@ def audit(values: Values, context: OperationContext) -> str:
     """Audit a plan and return a ``report-1.json`` object."""
     task = read_task(values, context.settings(values))
     session = context.session(task)
-    for result in session.each([_plan(values)], session.audit, task.settings.time_limit):
+    for result in session.process([_plan(values)], session.audit, task.settings.time_limit):
         return JsonRenderer(task.settings, version()).plan(without_traceback(result))
     raise AssertionError("one plan has one result")
 

@@ -23,7 +23,7 @@ from plansafe.app.options.shared import (
     WorldName,
 )
 from plansafe.app.session.audit import combined_exit_code
-from plansafe.app.session.lint_inputs import Gathered, Wanted, by_domain, gather
+from plansafe.app.session.lint_inputs import LintInputs, LintSelection, read_lint_inputs, split_by_domain
 from plansafe.app.session.model import Settings
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.grammar.codes import SC
@@ -101,7 +101,7 @@ def lint(options: SpecificationOptions) -> int:
     Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
-    wanted = Wanted(
+    wanted = LintSelection(
         specs=tuple(options.specs or ()),
         domain=options.domain,
         problems=tuple(options.problem or ()),
@@ -139,8 +139,8 @@ def lint(options: SpecificationOptions) -> int:
         seconds = options.time_limit or None
         searching = LintOptions(wanted.lenient_types, seconds, not options.no_search)
 
-        def one(asked: Wanted) -> int:
-            gathered = gather(asked)
+        def one(asked: LintSelection) -> int:
+            gathered = read_lint_inputs(asked)
             code = _lint(gathered, codes, searching, how, options.color)
             if not options.gaps or code == UNUSABLE:
                 return code
@@ -150,7 +150,7 @@ def lint(options: SpecificationOptions) -> int:
                 (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, how, options.color))
             )
 
-        return combined_exit_code([one(asked) for asked in by_domain(wanted)])
+        return combined_exit_code([one(asked) for asked in split_by_domain(wanted)])
 
     return guarded(work)
 
@@ -158,7 +158,7 @@ def lint(options: SpecificationOptions) -> int:
 UNUSABLE = 2
 
 
-def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
+def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.specs.lint.api import lint as look  # noqa: PLC0415
     from plansafe.specs.lint.model import Lint  # noqa: PLC0415
@@ -194,7 +194,7 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
 
 
 def _gaps(
-    gathered: Gathered, examples: tuple[str, ...], seconds: float | None, judge: str, form: Format, color: str
+    gathered: LintInputs, examples: tuple[str, ...], seconds: float | None, judge: str, form: Format, color: str
 ) -> int:
     from plansafe.app.interfaces.cli import rule_gaps as gaps  # noqa: PLC0415 - loads the search
 

@@ -241,8 +241,8 @@ def plan(options: PlanOptions) -> int:
 
     def work() -> int:
         from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop and the engine
-            Asked,
             ModelOptions,
+            PlanRequest,
             propose,
         )
 
@@ -280,7 +280,7 @@ def plan(options: PlanOptions) -> int:
             options.shots,
             tuple(options.example or ()),
         )
-        asked = Asked(options.words, wishes, asking, options.goal_from_words, options.goal_only)
+        asked = PlanRequest(options.words, wishes, asking, options.goal_from_words, options.goal_only)
         named = ModelOptions(
             options.model,
             options.base_url,

@@ -17,7 +17,7 @@ from plansafe.app.system.process import REPORT, complain, print_text, remark, st
 from plansafe.grammar.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from plansafe.app.session.model_plan import ModelOptions, Proposed
+    from plansafe.app.session.model_plan import ModelOptions, Proposal
 
 _STDOUT = "-"
 
@@ -41,7 +41,7 @@ class Out(NamedTuple):
 
 
 def planned(
-    make: Callable[[Settings], Proposed | Diagnostic], settings: Settings, options: ModelOptions, out: Out
+    make: Callable[[Settings], Proposal | Diagnostic], settings: Settings, options: ModelOptions, out: Out
 ) -> int:
     """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
     from plansafe.llm.loop.transcript import lines  # noqa: PLC0415 - for these commands alone

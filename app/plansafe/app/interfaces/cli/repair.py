@@ -89,7 +89,11 @@ def _repaired_by_model(
     options: RepairOptions, model: str, paths: list[str], settings: Settings, search: Search, form: PlannedFormat
 ) -> int:
     """Let a model repair one plan; the engine has the last word."""
-    from plansafe.app.session.model_plan import Asked, ModelOptions, mend  # noqa: PLC0415 - loads the loop
+    from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop
+        ModelOptions,
+        PlanRequest,
+        repair_with_model,
+    )
 
     wishes = Wishes(
         rounds=options.rounds,
@@ -101,6 +105,6 @@ def _repaired_by_model(
     out = Out(options.output, options.transcript, form, options.color, inputs=tuple(paths))
     if len(paths) != 1:
         raise BadOption(f"--model takes one plan, not {len(paths)}", "name one plan")
-    asked = Asked(options.words, wishes)
+    asked = PlanRequest(options.words, wishes)
     named = ModelOptions(model, options.base_url, options.cache, not options.no_cache)
-    return planned(lambda using: mend(paths[0], using, asked, named), settings, named, out)
+    return planned(lambda using: repair_with_model(paths[0], using, asked, named), settings, named, out)

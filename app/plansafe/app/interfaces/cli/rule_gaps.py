@@ -19,14 +19,14 @@ from plansafe.specs.lint.gaps.model import GapOptions
 from plansafe.specs.lint.gaps.search import find_gaps
 
 if TYPE_CHECKING:
-    from plansafe.app.session.lint_inputs import Gathered
+    from plansafe.app.session.lint_inputs import LintInputs
     from plansafe.specs.lint.gaps.model import Gap, GapsResult
 
 SCHEMA = 1
 
 
 def look(
-    gathered: Gathered, examples: tuple[str, ...], seconds: float | None, judge: str = "all"
+    gathered: LintInputs, examples: tuple[str, ...], seconds: float | None, judge: str = "all"
 ) -> GapsResult | Diagnostic:
     """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at.
 
@@ -57,7 +57,7 @@ def look(
     )
 
 
-def _library(gathered: Gathered) -> list[Source]:
+def _library(gathered: LintInputs) -> list[Source]:
     """The shipped rules for this domain, where they are not what is looked at."""
     assert gathered.domain is not None
     name = gathered.domain.source.name

@@ -48,12 +48,12 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
 
     Raises ``SolverMissing``.
     """
-    from plansafe.app.session.lint_inputs import gather  # noqa: PLC0415 - only loaded in the lint process
+    from plansafe.app.session.lint_inputs import read_lint_inputs  # noqa: PLC0415 - only loaded in the lint process
     from plansafe.grammar.codes import SC  # noqa: PLC0415
     from plansafe.specs.lint.api import lint  # noqa: PLC0415
     from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415
 
-    gathered = gather(_lint_inputs(request), request.unsaved)
+    gathered = read_lint_inputs(_lint_inputs(request), request.unsaved)
     if gathered.failed or gathered.domain is None:
         return ()
     options = LintOptions(time_limit_s=SECONDS, search=False)
@@ -72,12 +72,12 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
 def _lint_inputs(request: LintRequest) -> Any:
     """Return the inputs of the lint command: the file, and the inputs from the project file or the editor."""
     from plansafe.app.interfaces.editor.settings import effective_settings  # noqa: PLC0415 - only in the lint process
-    from plansafe.app.session.lint_inputs import Wanted  # noqa: PLC0415
+    from plansafe.app.session.lint_inputs import LintSelection  # noqa: PLC0415
 
     if request.kind == "domain":
-        return Wanted(domain=request.path)
+        return LintSelection(domain=request.path)
     if request.kind == "problem":
-        return Wanted(domain=request.editor_settings.get("domain") or None, problems=(request.path,))
+        return LintSelection(domain=request.editor_settings.get("domain") or None, problems=(request.path,))
     settings = effective_settings(request.root, request.editor_settings).settings
     project = settings.project
     if request.editor_settings.get("domain") or request.editor_settings.get(
@@ -89,9 +89,9 @@ def _lint_inputs(request: LintRequest) -> Any:
     if project is not None and len(project.matching(project.scene)) > MOST_PROBLEMS:
         project = project._replace(scene=None)
     if project is not None:
-        return Wanted(specs=(request.path,), project=project)
+        return LintSelection(specs=(request.path,), project=project)
     scene, problem, world = settings.scene, settings.problem, settings.world
-    return Wanted(
+    return LintSelection(
         specs=(request.path,),
         domain=settings.domain,
         problems=() if problem is None else (problem,),

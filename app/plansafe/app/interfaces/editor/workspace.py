@@ -214,7 +214,7 @@ def _analyse_plan(folder: FolderSession, text: Text, kind: Kind, confirm: bool) 
         prepared = prepared_plan
         return session.audit(prepared_plan, confirm=confirm)
 
-    results += session.each([text.source], audit, folder.effective.settings.time_limit)
+    results += session.process([text.source], audit, folder.effective.settings.time_limit)
     result = results[0]
     diagnostics = (*folder.effective.problems, *result.report.diagnostics)
     sources = {**result.sources, text.path: text.source}

@@ -72,7 +72,7 @@ def audit_plans(paths: list[str], settings: Settings) -> Iterator[PlanView]:
             repair_budget -= monotonic() - started
 
     limit = settings.time_limit + _GRACE if settings.time_limit else 0.0
-    for outcome in session.each(paths, work, limit):
+    for outcome in session.process(paths, work, limit):
         if (
             isinstance(outcome, Result) and verdict_views and outcome.report.limits
         ):  # the time limit passed after the verdict

@@ -13,7 +13,7 @@ from plansafe.app.options.option import argument, changed, choice, command, inte
 from plansafe.app.options.shared import Assignments, ColorOption, MemoryLimit, SpecFiles, TypeOptions
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.option_values import BadOption
-from plansafe.app.session.scenario_files import Chosen, Found, ScenarioFiles, Unusable
+from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles, Unusable
 from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.system.progress import tell
@@ -119,11 +119,11 @@ def check(options: CheckOptions) -> int:
         from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
 
         criteria_profile = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
-        files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec))
+        files = ScenarioFiles(ScenarioChoice(options.base, tuple(options.spec or ()), not options.no_default_spec))
         stream = standard_output()
         view = ScenarioRenderer(terminal(options.color, stream))
 
-        def check_scenario(target: Found) -> int:
+        def check_scenario(target: FoundScenario) -> int:
             report = judge(
                 target.scenario,
                 criteria_profile,
@@ -156,13 +156,15 @@ def fix(options: FixOptions) -> int:
         if options.output is not None and options.diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")
         criteria_profile = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
-        files = ScenarioFiles(Chosen(options.base, tuple(options.spec or ()), not options.no_default_spec), broken=True)
+        files = ScenarioFiles(
+            ScenarioChoice(options.base, tuple(options.spec or ()), not options.no_default_spec), broken=True
+        )
         targets = list(files.find(options.scenarios))
-        folders = _folders(options.output, [target for target in targets if isinstance(target, Found)])
+        folders = _folders(options.output, [target for target in targets if isinstance(target, FoundScenario)])
         stream = standard_output()
         view = ScenarioRenderer(terminal(options.color, stream))
 
-        def fix_scenario(target: Found) -> int:
+        def fix_scenario(target: FoundScenario) -> int:
             domain_path = os.path.join(target.folder, "domain.pddl")
             fixed = correct(
                 target.scenario,
@@ -191,7 +193,7 @@ def fix(options: FixOptions) -> int:
     return guarded(lambda: _run_reporting_errors(work))
 
 
-def _process_scenarios(targets: Iterable[Found | Unusable], process: Callable[[Found], int]) -> int:
+def _process_scenarios(targets: Iterable[FoundScenario | Unusable], process: Callable[[FoundScenario], int]) -> int:
     codes = set()
     for target in targets:
         if isinstance(target, Unusable):
@@ -236,7 +238,7 @@ def _limits(seconds: float) -> Limits:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _folders(output: str | None, targets: list[Found]) -> dict[str, str]:
+def _folders(output: str | None, targets: list[FoundScenario]) -> dict[str, str]:
     """The output folder of each scenario. Raises :class:`BadOption` if a folder exists and is not empty."""
     if output is None:
         return {}
