@@ -14,7 +14,7 @@ from plansafe.app.render.folding import baseline_notes, coverage_notes, home_pro
 from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, place_of, uri
-from plansafe.app.session.model import Known, Result
+from plansafe.app.session.model import BaselineEntry, Result
 from plansafe.app.system.terminal_text import not_checked
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -152,7 +152,7 @@ class SarifRenderer:
             sarif_result["properties"]["world"] = _world(finding, worlds)
         return _with_related(sarif_result, finding.related, result.sources)
 
-    def _gone(self, entry: Known, result: Result) -> dict[str, Any]:
+    def _gone(self, entry: BaselineEntry, result: Result) -> dict[str, Any]:
         """A finding of the baseline that is not there any more."""
         if entry.rule not in self._rules:
             self._rules[entry.rule] = {**_code_rule(entry.code), "id": entry.rule}

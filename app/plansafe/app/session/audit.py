@@ -27,7 +27,7 @@ from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at
 from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 if TYPE_CHECKING:
-    from plansafe.app.session.home_world import Foreign
+    from plansafe.app.session.home_world import WorldTasks
     from plansafe.verifier.api import Checker
     from plansafe.verifier.rules.home import Entry
 
@@ -84,9 +84,9 @@ def guard(plans: Iterable[str], settings: Settings) -> Guard:
 def _plans(folder: str, settings: Settings | None) -> Iterator[str]:
     if settings is None or settings.world is None:
         return plans_below(folder)
-    from plansafe.app.session.home_world import foreign_plans  # noqa: PLC0415 - PDDL plans do not need it
+    from plansafe.app.session.home_world import world_plans  # noqa: PLC0415 - PDDL plans do not need it
 
-    return foreign_plans(folder, settings)
+    return world_plans(folder, settings)
 
 
 def combined_exit_code(codes: Iterable[int]) -> int:
@@ -126,7 +126,7 @@ class Session:
         )
         self._discovery: Finder = Discovery(choice, settings.hashes) if finder is None else finder
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
-        self._foreign: Foreign | None = None
+        self._world_tasks: WorldTasks | None = None
         self._home_sources: dict[str, Source] = {}
 
     def process(
@@ -297,11 +297,11 @@ class Session:
 
     def _of_world(self, plan: Input, written: bool = True) -> Prepared | Result:
         """Prepare a plan in the format of a home world."""
-        if self._foreign is None:
-            from plansafe.app.session.home_world import Foreign  # noqa: PLC0415 - PDDL plans do not need it
+        if self._world_tasks is None:
+            from plansafe.app.session.home_world import WorldTasks  # noqa: PLC0415 - PDDL plans do not need it
 
-            self._foreign = Foreign(self._settings, self._discovery)
-        return _with_project_files(self._foreign.prepare(plan, written), self._project())
+            self._world_tasks = WorldTasks(self._settings, self._discovery)
+        return _with_project_files(self._world_tasks.prepare(plan, written), self._project())
 
     def reference(self, path: str, prepared: Prepared) -> Source | tuple[Diagnostic, ...]:
         """Read a reference plan of the same task in the same format; diagnostics on failure."""

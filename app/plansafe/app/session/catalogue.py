@@ -1,4 +1,4 @@
-"""Home worlds and shipped domains by name, and the hazard library bound to one of them."""
+"""Find home worlds and shipped domains by name, and compile the hazard library for one of them."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def known_worlds() -> dict[str, Benchmark | None]:
-    """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
+    """All home worlds and shipped domains by name; a domain without a home world has no importer."""
     from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - for these commands alone
 
-    found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
-    served = {importer.domain for importer in found.values() if importer is not None}
+    importers: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
+    served = {importer.domain for importer in importers.values() if importer is not None}
     for name in domain_names():
-        if name not in found and name not in served:
-            found[name] = None
-    return dict(sorted(found.items()))
+        if name not in importers and name not in served:
+            importers[name] = None
+    return dict(sorted(importers.items()))
 
 
 def find_importer(name: str) -> Benchmark | None:
-    """The world of that name, or that reads what is called so."""
+    """The home world of that name or with a domain of that name."""
     from plansafe.domains.worlds import world  # noqa: PLC0415 - for these commands alone
 
     try:
@@ -45,7 +45,7 @@ def find_importer(name: str) -> Benchmark | None:
 
 
 def library(name: str) -> Checker | Diagnostic:
-    """The hazard library bound to a shipped domain, or why that cannot be."""
+    """Compile the hazard library for a shipped domain; a diagnostic on failure."""
     bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
     importer = find_importer(name)
     domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
@@ -53,12 +53,12 @@ def library(name: str) -> Checker | Diagnostic:
         return bare(domain, ("home", f"home-{domain}"))
     if importer is None:
         return unknown_world(name, tuple(bound))
-    advice = f"there are mappings for {', '.join(bound)}"
+    advice = f"mappings exist for {', '.join(bound)}"
     return Diagnostic(SC.UNKNOWN_WORLD, f"the library has no mapping for the world {importer.name}", help=advice)
 
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
-    """A shipped domain with shipped specifications, and a problem without objects."""
+    """Compile a shipped domain with shipped specifications and a problem without objects."""
     from plansafe.app.session.model import Settings, compiled  # noqa: PLC0415 - for these commands alone
 
     path = shipped_domain(name)
@@ -73,10 +73,10 @@ def _source(path: str) -> Source:
         return Source.from_bytes(path, file.read())
 
 
-def unknown_world(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
+def unknown_world(name: str, names: tuple[str, ...], other_names: tuple[str, ...] = ()) -> Diagnostic:
     """The diagnostic for a name that is neither a world nor a shipped domain."""
     return Diagnostic(
         SC.UNKNOWN_WORLD,
         f"no world is named {name!a}",
-        help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
+        help=near(name.lower(), (*names, *other_names)) or f"known worlds: {', '.join(names)}",
     )

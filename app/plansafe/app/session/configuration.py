@@ -1,4 +1,4 @@
-"""The settings in force: flags, then the project file, then the defaults of the command."""
+"""Combine options, project file and defaults; options take precedence over the project file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _AS_THEY_ARE = frozenset(
         "limits.instances",
     )
 )
-"""Keys whose values are settings as they are."""
+"""Keys whose values are used as settings without conversion."""
 _OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
-"""What decides: under ``--gate`` the command line alone says that."""
+"""Keys that affect the verdict; under ``--gate`` only the command line sets them."""
 
 
 class InForce(NamedTuple):
-    """What a command works with; which keys of the project file it has, and where the value of each comes from."""
+    """The effective settings of a command, the keys that it supports, and the origin of each value."""
 
     settings: Settings
     form: str
@@ -41,44 +41,44 @@ class InForce(NamedTuple):
 
 def in_force(
     flags: Mapping[str, str],
-    known: Collection[str],
+    supported: Collection[str],
     settings: Settings,
     form: str,
     memory: int,
     project: Project | None,
     forms: tuple[str, ...],
 ) -> InForce:
-    """Put what the project file says in the place of what no flag says.
+    """Use the values of the project file for keys without an option on the command line.
 
-    ``flags`` are the keys that the command line sets, each with its flag, ``known`` the keys that the command has,
-    and ``forms`` its formats.
+    ``flags`` maps the keys on the command line to their options. ``supported`` are the keys and ``forms`` the formats
+    of the command.
     """
     if project is None:
-        return InForce(settings, form, memory, known, dict(flags))
-    # Plans of another world than the file is about are given with all that they need.
+        return InForce(settings, form, memory, supported, dict(flags))
+    # For plans of another world, the command line gives all inputs.
     world = settings.world if "world" in flags or settings.loose else project.world
     if world != project.world:
         project = project._replace(domain=None, problem=None, specifications=None, world=None, scene=None, goal=None)
         project = project._replace(
             home=None, ignore=None, select=None, baseline=None
-        )  # whose things are those of the file's own world
+        )  # these refer to objects of the world in the project file
     settings = settings._replace(world=world, project=project)
-    said: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
+    values: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
     for key in ("home", "baseline"):
-        if said[key] is not None:
-            said[key] = project.beside(str(said[key]))
-    if said["format"] not in forms:
-        said["format"] = None
+        if values[key] is not None:
+            values[key] = project.beside(str(values[key]))
+    if values["format"] not in forms:
+        values["format"] = None
     if settings.gate:
-        said.update(dict.fromkeys(_OF_GATES))
+        values.update(dict.fromkeys(_OF_GATES))
         if settings.judge is None and "world" not in flags:
-            settings = settings._replace(judge="all")  # a world that the file names must not make it milder
-    used = {key: said[key] for key in known if said[key] is not None and key not in flags}
+            settings = settings._replace(judge="all")  # a world in the project file must not weaken the gate
+    used = {key: values[key] for key in supported if values[key] is not None and key not in flags}
     options = project_options()
     changed = {options[key].setting or key: value for key, value in used.items() if key in _AS_THEY_ARE}
-    settings = settings._replace(**changed)  # type: ignore[arg-type] # typed when the file was read
+    settings = settings._replace(**changed)  # type: ignore[arg-type] # the reader of the file checks the types
     form = str(used.get("format", form))
     if "limits.memory" in used and project.limits.memory is not None:
         memory = project.limits.memory
     origins = {key: f"{project.path}:{project.line(key.rpartition('.')[2])}" for key in used}
-    return InForce(settings, form, memory, known, {**origins, **flags})
+    return InForce(settings, form, memory, supported, {**origins, **flags})

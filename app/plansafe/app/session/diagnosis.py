@@ -1,6 +1,6 @@
-"""What a diagnosis says beside the classes of error, where it is asked for: where, why, a graph, a published label.
+"""Optional parts of a diagnosis: location, causes, graph and published label.
 
-The verifier finds it out; what it does not cover becomes a diagnostic.
+The verifier computes them. A diagnostic reports an unsupported part.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from plansafe.verifier.execution.reading import ReadSteps
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
-"""The published schemes of one label for each plan (docs/metrics.md)."""
+"""Published schemes that give each plan one label (docs/metrics.md)."""
 _DAY = 86_400.0
 _CAUSES_S = 20.0
-"""Seconds for the causes of all findings of a plan; what is not proved to be minimal, or not found, is said so."""
+"""Seconds for the causes of all findings of a plan. The report marks causes that are missing or maybe not minimal."""
 
 
 class Because(NamedTuple):
-    """Why a finding (an index into those of the report): its minimal cause, or ``None`` and the reason in ``text``."""
+    """The minimal cause of the finding with this index in the report; ``None`` with the reason in ``text``."""
 
     finding: int
     text: str
@@ -37,7 +37,7 @@ class Because(NamedTuple):
 
 
 def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnostic:
-    """The label of a plan under one of :data:`LABELS`, or why it has none."""
+    """The label of a plan under one of :data:`LABELS`, or a diagnostic."""
     from plansafe.verifier.diagnose.labels import NoLabel, safel_label  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.labels_eai import eai_label  # noqa: PLC0415
 
@@ -54,8 +54,8 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
         return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 
 
-def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
-    """The causal structure as DOT text, or why there is none."""
+def causal_graph(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
+    """The causal structure as DOT text, or a diagnostic."""
     from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.graph import dot  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
@@ -67,27 +67,29 @@ def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Di
 
 
 def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
-    """The minimal cause of each finding."""
+    """Find the minimal cause of each finding."""
     from plansafe.verifier.diagnose.cause import minimal_cause  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
-    out = []
-    late = monotonic() + _CAUSES_S
+    finding_causes = []
+    deadline = monotonic() + _CAUSES_S
     for number, finding in enumerate(report.findings):
-        seconds = (late - monotonic()) / (len(report.findings) - number)
+        seconds = (deadline - monotonic()) / (len(report.findings) - number)
         if seconds <= 0:
-            out.append(Because(number, "no cause is known: the time for the causes of this plan has passed"))
+            finding_causes.append(
+                Because(number, "no cause is known: the time limit for the causes of this plan was reached")
+            )
             continue
         try:
             cause = minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
-            out.append(Because(number, cause.text, cause))
+            finding_causes.append(Because(number, cause.text, cause))
         except NotCovered as reason:
-            out.append(Because(number, f"no cause is known: {reason}"))
-    return tuple(out)
+            finding_causes.append(Because(number, f"no cause is known: {reason}"))
+    return tuple(finding_causes)
 
 
 def located(prepared: Prepared, reference: Source | None, regret: bool, limit: float | None) -> Localisation:
-    """Where a plan went wrong. Up to ``limit`` seconds for the point of no return, and again for the regret."""
+    """Locate the errors of a plan. Up to ``limit`` seconds each for the point of no return and for the regret."""
     from plansafe.verifier.diagnose.localise import localise  # noqa: PLC0415 - loads the planners
 
     seconds = _DAY if limit is None else limit

@@ -1,4 +1,4 @@
-"""Which tasks rules made by a language model can be tried out in."""
+"""Check whether a task can be used to test rules of a language model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def unfit(checker: Checker) -> Diagnostic | None:
-    """Why rules are not tried out in this task: it leaves something open, has durations, or is too large."""
+    """The reason why rules cannot be tested in a task: several possible worlds, durations, or its size."""
     from plansafe.verifier.planning.own_search import unsupported  # noqa: PLC0415 - loads the planner
 
     refused = checker.compiled.refusal("the formalising of rules")
     why = unsupported(checker.compiled, True) if refused is None else ""
     if why:
-        message = f"rules are not tried out in this task: {why}"
+        message = f"this task cannot be used to test rules: {why}"
         return Diagnostic(SC.BAD_OPTION, message, help="name another problem with --problem")
     return refused

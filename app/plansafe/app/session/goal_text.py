@@ -1,7 +1,4 @@
-"""Another goal for a problem: its text with one condition in the place of its own.
-
-The rest of the text stays as it is, so that places in it do, and whatever reads PDDL reads the result.
-"""
+"""Replace the goal in the text of a problem. The rest of the text and the places in it stay the same."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from plansafe.grammar.source import Source
 
 FLAG = "--goal"
 NOTHING = "(and)"
-"""A goal that every state reaches."""
+"""A goal that every state satisfies."""
 _FORM = "one condition in PDDL, such as '(and (on cup table) (not (dirty cup)))'"
 
 
 def read_goal(text: str) -> str:
-    """A condition in one spelling, on one line, without comments. Raises :class:`BadOption` where it is not one."""
+    """Normalise a condition to one line without comments. Raises :class:`BadOption` if it is not a condition."""
     source = Source(FLAG, text)
     nodes = read_all(source)
     if nodes is None:
@@ -28,9 +25,9 @@ def read_goal(text: str) -> str:
 
 
 def with_goal(problem: Source, goal: str) -> Source:
-    """The problem with this goal; with its own where ``goal`` is empty, and with none to reach where it has none.
+    """Set the goal of a problem. An empty ``goal`` keeps the goal of the problem, or adds an empty one.
 
-    A text that is no problem stays as it is: what is wrong with it is said by who reads it.
+    A text that is not a problem stays the same; its reader reports the errors.
     """
     nodes = read_text(problem).nodes
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or nodes[0][:1] != ["define"]:

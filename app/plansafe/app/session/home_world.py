@@ -1,7 +1,7 @@
-"""``--world``: plans and scenes in the formats of simulators and benchmarks, made into what every other plan is.
+"""``--world``: read plans and scenes in the formats of simulators and benchmarks.
 
-The importers (``plansafe.domains``) turn texts into PDDL and keep the places; here are the files that they are given,
-the specifications that apply, and the way back: a repaired plan is written as its author would have written it.
+The importers (``plansafe.domains``) convert texts to PDDL and keep the places. This module finds their input files and
+the specifications, and writes repaired plans in the original format.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from plansafe.verifier.reporting.report import unjudged
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
 
-_KEPT = 4
-"""Scenes whose compiled tasks are kept."""
+_MAX_COMPILED = 4
+"""Number of compiled scenes in the cache."""
 _PLAN_SUFFIXES = (".txt", ".json", ".jsonl", ".plan", ".script", ".pddl")
 
 
@@ -40,57 +40,75 @@ class _Compiled(NamedTuple):
     sources: Mapping[str, Source]
 
 
-class Foreign:
-    """The world that the settings name, with the scene of each plan; what plans share is compiled once."""
+class WorldTasks:
+    """Prepares plans of the home world in the settings; plans with the same scene share one compiled task."""
 
     def __init__(self, settings: Settings, discovery: Finder) -> None:
         self._settings = settings
         self._discovery = discovery
         self._compiled: dict[tuple[str, ...], _Compiled | tuple[Diagnostic, ...]] = {}
-        self._told = False
+        self._notes_reported = False
 
-    def prepare(self, plan: Input, written: bool = True) -> Prepared | Result:
-        """Read a plan for the scene, if it is ``written``; a :class:`Result` says why there is none."""
+    def prepare(self, plan: Input, is_written: bool = True) -> Prepared | Result:
+        """Prepare the task of a plan, and read the plan if it ``is_written`` already; a :class:`Result` on failure."""
         name = plan.source.name
-        chosen = find_world(self._settings.world or "")
-        if isinstance(chosen, Diagnostic):
-            return Result(name, unjudged(name, chosen), (plan,), {name: plan.source})
+        importer = find_world(self._settings.world or "")
+        if isinstance(importer, Diagnostic):
+            return Result(name, unjudged(name, importer), (plan,), {name: plan.source})
         folder = os.path.dirname(plan.path)
         files = list(self._files(plan.path))
         key = (folder, *[file.path if isinstance(file, Input) else file.message for file in files])
         if key not in self._compiled:
-            while len(self._compiled) >= _KEPT:
+            while len(self._compiled) >= _MAX_COMPILED:
                 del self._compiled[next(iter(self._compiled))]
-            self._compiled[key] = self._compile(chosen, folder, files)
-        ready = self._compiled[key]
-        if not isinstance(ready, _Compiled):
+            self._compiled[key] = self._compile(importer, folder, files)
+        compiled_scene = self._compiled[key]
+        if not isinstance(compiled_scene, _Compiled):
             sources = {name: plan.source, **{i.source.name: i.source for i in files if isinstance(i, Input)}}
-            return Result(name, unjudged(name, *ready), (plan,), sources)
-        used = (plan, *ready.inputs)
-        sources = {**ready.sources, name: plan.source}
-        if not ready.checker.ok:
-            return Result(name, unjudged(name, *ready.scene.notes, *ready.checker.diagnostics), used, sources)
-        if not written:
-            return Prepared(
-                plan.source, ready.checker, used, sources, ready.scene.notes, (), _Writer(chosen, ready.scene)
+            return Result(name, unjudged(name, *compiled_scene), (plan,), sources)
+        used = (plan, *compiled_scene.inputs)
+        sources = {**compiled_scene.sources, name: plan.source}
+        if not compiled_scene.checker.ok:
+            return Result(
+                name, unjudged(name, *compiled_scene.scene.notes, *compiled_scene.checker.diagnostics), used, sources
             )
-        read = chosen.read_plan(plan.source, ready.scene)
+        if not is_written:
+            return Prepared(
+                plan.source,
+                compiled_scene.checker,
+                used,
+                sources,
+                compiled_scene.scene.notes,
+                (),
+                _Writer(importer, compiled_scene.scene),
+            )
+        read = importer.read_plan(plan.source, compiled_scene.scene)
         if read.plan is None:
             return Result(name, unjudged(name, *read.diagnostics), used, sources)
         notes = (
-            read.diagnostics if self._told and not self._settings.retell else (*ready.scene.notes, *read.diagnostics)
+            read.diagnostics
+            if self._notes_reported and not self._settings.retell
+            else (*compiled_scene.scene.notes, *read.diagnostics)
         )
-        self._told = True
-        return Prepared(read.plan, ready.checker, used, sources, notes, read.places, _Writer(chosen, ready.scene))
+        self._notes_reported = True
+        return Prepared(
+            read.plan,
+            compiled_scene.checker,
+            used,
+            sources,
+            notes,
+            read.places,
+            _Writer(importer, compiled_scene.scene),
+        )
 
     def _files(self, plan: str) -> Iterator[Input | Diagnostic]:
-        """The files that flags name, or else the project file."""
-        given, project = self._settings, self._settings.project
+        """Read the files that options or the project file name."""
+        settings, project = self._settings, self._settings.project
         for role, path, pattern in (
-            ("scene", given.scene, project and project.scene),
-            ("goal", given.goal, project and project.goal),
-            ("domain", given.domain, project and project.domain),
-            ("problem", given.problem, project and project.problem),
+            ("scene", settings.scene, project and project.scene),
+            ("goal", settings.goal, project and project.goal),
+            ("domain", settings.domain, project and project.domain),
+            ("problem", settings.problem, project and project.problem),
         ):
             if path is not None:
                 yield self._discovery.read(path.replace(STEM, plan_stem(plan)), role, f"--{role}")
@@ -98,77 +116,79 @@ class Foreign:
                 yield self._discovery.of_project(project, role, pattern, plan)
 
     def _compile(
-        self, chosen: Benchmark, folder: str, files: list[Input | Diagnostic]
+        self, importer: Benchmark, folder: str, files: list[Input | Diagnostic]
     ) -> _Compiled | tuple[Diagnostic, ...]:
         unreadable = tuple([file for file in files if isinstance(file, Diagnostic)])
         if unreadable:
             return unreadable
-        given = {file.role: file for file in files if isinstance(file, Input)}
-        lacks = [file for file in chosen.files if file.required and file.role not in given]
-        if lacks:
-            return tuple([missing(chosen, file) for file in lacks])
-        scene = chosen.read_scene(Request({role: file.source for role, file in given.items()}, self._settings.task))
+        files_by_role = {file.role: file for file in files if isinstance(file, Input)}
+        missing_files = [file for file in importer.files if file.required and file.role not in files_by_role]
+        if missing_files:
+            return tuple([missing(importer, file) for file in missing_files])
+        scene = importer.read_scene(
+            Request({role: file.source for role, file in files_by_role.items()}, self._settings.task)
+        )
         if not scene.ok:
             return scene.notes
         if self._settings.wanted is not None:
-            from plansafe.app.session.goal_text import with_goal  # noqa: PLC0415 - where a plan is to be written
+            from plansafe.app.session.goal_text import with_goal  # noqa: PLC0415 - only needed for new plans
 
             scene = scene._replace(problem=with_goal(scene.problem, self._settings.wanted))
-        path = shipped_domain(chosen.domain) if chosen.domain is not None else None
+        path = shipped_domain(importer.domain) if importer.domain is not None else None
         if path is not None and os.path.abspath(path) == os.path.abspath(scene.domain.name):
             scene = scene._replace(domain=Source(path, scene.domain.text))
-        domain = Input("domain", scene.domain.name, f"of the world {chosen.name}", scene.domain)
+        domain = Input("domain", scene.domain.name, f"of the world {importer.name}", scene.domain)
         specs, failures = self._discovery.specifications(folder, domain)
         if failures:
             return tuple(failures)
-        own = [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
-        every = [*[spec.source for spec in specs], *scene.specs]
-        checker, extended = compiled(self._discovery, scene.domain, scene.problem, every, self._settings)
-        shown = [file for role, file in given.items() if role not in ("domain", "problem")]
-        inputs = (*shown, domain, *specs, *own, *extended)
+        task_specs = [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
+        all_specs = [*[spec.source for spec in specs], *scene.specs]
+        checker, extended = compiled(self._discovery, scene.domain, scene.problem, all_specs, self._settings)
+        scene_files = [file for role, file in files_by_role.items() if role not in ("domain", "problem")]
+        inputs = (*scene_files, domain, *specs, *task_specs, *extended)
         sources = {source.name: source for source in (scene.domain, scene.problem)}
         sources.update({i.source.name: i.source for i in inputs})
         return _Compiled(scene, checker, inputs, sources)
 
 
 class _Writer:
-    """Writes a repaired plan in the form of its world; kept steps keep the words of the original."""
+    """Writes a repaired plan in the format of its home world; unchanged steps keep their text."""
 
     def __init__(self, chosen: Benchmark, scene: Scene) -> None:
         self._world = chosen
         self._scene = scene
 
     def step(self, words: tuple[str, ...]) -> str:
-        """One step, from its words in PDDL."""
+        """Write a step that is given in PDDL words."""
         return self._world.write_step(words, self._scene)
 
     def word_places(self, source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
-        """Where the words of a step stand in the script."""
+        """Locate the PDDL words of a step in the script."""
         return named_places.word_places(self._world, source, place, words)
 
     def object_place(self, source: Source, name: str) -> Span | None:
-        """Where the file of the scene says that an object is there."""
+        """Locate the entry of an object in the scene file."""
         return named_places.object_place(self._world, source, self._scene, name)
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
-        """The text of the repaired plan; its steps, read again, are those of the repair.
+        """Write the repaired plan, and check that its text contains the steps of the repair.
 
-        Raises ``RuntimeError`` where they are not: that is a bug of the world's importer.
+        Raises ``RuntimeError`` otherwise, which is a bug in the importer of the home world.
         """
         original = prepared.inputs[0].source.text
-        wanted = [tuple(step.strip("()").split()) for step in repair.steps]
-        written = [self._world.write_step(step, self._scene) for step in wanted]
-        kept = [
+        steps = [tuple(step.strip("()").split()) for step in repair.steps]
+        new_texts = [self._world.write_step(step, self._scene) for step in steps]
+        step_texts = [
             original[slice(*prepared.places[number - 1])] if number and words == _step(prepared, number) else text
-            for number, words, text in zip(repair.origin, wanted, written, strict=True)
+            for number, words, text in zip(repair.origin, steps, new_texts, strict=True)
         ]
         head = _head(original, prepared)
-        for lines in ([*head, *kept], [*head, *written], written):
+        for lines in ([*head, *step_texts], [*head, *new_texts], new_texts):
             text = "\n".join(lines) + "\n"
-            again = self._world.read_plan(Source("repaired", text), self._scene)
-            if again.plan is not None and [step.tokens for step in read_plan(again.plan).steps] == wanted:
+            parsed = self._world.read_plan(Source("repaired", text), self._scene)
+            if parsed.plan is not None and [step.tokens for step in read_plan(parsed.plan).steps] == steps:
                 return text
-        raise RuntimeError(f"the world {self._world.name} does not read what it writes: {written}")
+        raise RuntimeError(f"the world {self._world.name} cannot read its own output: {new_texts}")
 
 
 def _step(prepared: Prepared, number: int) -> tuple[str, ...]:
@@ -183,45 +203,45 @@ def _head(original: str, prepared: Prepared) -> list[str]:
 
 
 def find_world(name: str) -> Benchmark | Diagnostic:
-    """The world of that name, or the diagnostic that there is none (SC610)."""
+    """The importer of the named home world, or a diagnostic (SC610)."""
     try:
         return world(name)
     except KeyError:
         if shipped_domain(name) is not None:
-            advice: str | None = "it is a domain, and its plans are PDDL: they are read without --world"
+            advice: str | None = "it is a domain with plans in PDDL: leave out --world"
         else:
             advice = near(name.lower(), (*world_names(), *aliases()))
         advice = advice or f"known worlds: {', '.join(world_names())}"
         return Diagnostic(SC.UNKNOWN_WORLD, f"no world is named {name!a}", help=advice)
 
 
-def _others(settings: Settings) -> Callable[[str], bool]:
-    """Whether a file is a scene or a goal file."""
+def _scene_or_goal_test(settings: Settings) -> Callable[[str], bool]:
+    """A predicate for paths of scene and goal files."""
     flags = [path for path in (settings.scene, settings.goal) if path is not None]
-    named = {os.path.realpath(path) for path in flags if STEM not in path}
+    named_paths = {os.path.realpath(path) for path in flags if STEM not in path}
     patterns = [_any_stem(path) for path in flags if STEM in path]
     project = settings.project
     if project is not None:
-        for given, pattern in ((settings.scene, project.scene), (settings.goal, project.goal)):
-            if given is None and pattern is not None:
+        for option_path, pattern in ((settings.scene, project.scene), (settings.goal, project.goal)):
+            if option_path is None and pattern is not None:
                 patterns.append(_any_stem(project.beside(pattern)))
 
-    def is_other(path: str) -> bool:
+    def is_scene_or_goal(path: str) -> bool:
         real = os.path.realpath(path)
-        return real in named or any([pattern.match(real) for pattern in patterns])
+        return real in named_paths or any([pattern.match(real) for pattern in patterns])
 
-    return is_other
+    return is_scene_or_goal
 
 
 def _any_stem(pattern: str) -> re.Pattern[str]:
-    """The paths that a pattern can name."""
+    """A regular expression for the paths that a pattern can name."""
     parts = os.path.realpath(pattern).split(STEM)
     return re.compile("[^/]*".join([re.escape(part) for part in parts]) + r"\Z")
 
 
-def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
-    """Yield the files below a folder that may be plans of a world: by suffix, without the scene and the goal file."""
-    is_other = _others(settings)
+def world_plans(folder: str, settings: Settings) -> Iterator[str]:
+    """Yield possible plan files of a home world below a folder: by suffix, without scene and goal files."""
+    is_scene_or_goal = _scene_or_goal_test(settings)
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -232,7 +252,7 @@ def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
             continue
         if entry.is_dir(follow_symlinks=False):
             below.append(entry.path)
-        elif entry.name.lower().endswith(_PLAN_SUFFIXES) and not is_other(entry.path):
+        elif entry.name.lower().endswith(_PLAN_SUFFIXES) and not is_scene_or_goal(entry.path):
             yield entry.path
     for place in below:
-        yield from foreign_plans(place, settings)
+        yield from world_plans(place, settings)

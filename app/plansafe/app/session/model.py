@@ -1,4 +1,4 @@
-"""What every door passes on: the settings, a plan with the task that it is checked with, and what came of it."""
+"""Settings, prepared plan and result: the data that every interface passes on."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 
 
 class Settings(NamedTuple):
-    """What the user asked for. Every field has the default of the command line.
+    """The settings of a check. Every field has the default of the command line.
 
-    ``judge`` is ``None`` for what is usual: ``introduced`` in a ``world``, else ``all``.
-    ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
-    ``project`` is a project file that was read (:mod:`plansafe.app.project.project_file`); none is looked for here. It
-    says where domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold
-    beside the specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what
-    it says, once it was read. ``ignore`` are rules whose findings decide nothing, ``select`` those that alone decide,
-    if there are any (:mod:`plansafe.app.session.rule_choices`); ``classes`` are the kinds that flags give classes of
-    objects; with ``allow_in_plans`` a plan may say the same. ``baseline`` is a file of known findings
-    (:mod:`plansafe.app.session.baseline`). ``retell``: what was noted about a scene is said with each of its plans, not
-    with the first alone. ``wanted`` is given where a plan is yet to be written: then none is read, and the goal is this
-    condition in PDDL, or where it is empty the problem's own, if it has one. ``accept_remarks``: text next to a plan
-    (``loose``) that is not understood does not cap the verdict.
+    - ``judge``: ``None`` means ``introduced`` for a home ``world``, otherwise ``all``.
+    - ``folders`` contain the plans. Under ``gate``, links must not lead out of them (or out of the folder of the plan).
+    - ``project`` is a project file (:mod:`plansafe.app.project.project_file`). It names the domain, problem,
+      specifications, scene and goal that no other setting names. The session does not search for one.
+    - ``ltl`` are formulas that apply in addition to the specifications (:mod:`plansafe.grammar.ltl`).
+    - ``home`` is the file of a home profile, ``profile`` its content after reading.
+    - Findings of ``ignore`` rules do not affect the verdict; if ``select`` names rules, only their findings affect it
+      (:mod:`plansafe.app.session.rule_choices`). With ``allow_in_plans``, comments of a plan can ignore rules.
+    - ``classes`` are kinds of object classes from options.
+    - ``baseline`` is a file of known findings (:mod:`plansafe.app.session.baseline`).
+    - ``retell``: repeat the notes on a scene for each of its plans, not only for the first.
+    - ``wanted`` is set if a new plan is requested, so that no plan is read. Its value is the goal in PDDL; empty means
+      the goal of the problem.
+    - ``accept_remarks``: text next to a ``loose`` plan that is not understood does not cap the verdict.
     """
 
     domain: str | None = None
@@ -80,12 +82,12 @@ class Settings(NamedTuple):
 
     @property
     def question(self) -> Question:
-        """What decides: in a world, where nothing is said, what the plan brought about."""
+        """The findings that affect the verdict."""
         return Question(self.judge or ("all" if self.world is None else "introduced"), self.min_severity)
 
 
-class Known(NamedTuple):
-    """A finding as a baseline has it: ``fingerprint`` as in SARIF, ``plan`` as a path from the current folder."""
+class BaselineEntry(NamedTuple):
+    """A finding in a baseline: ``fingerprint`` as in SARIF, ``plan`` as a path from the current folder."""
 
     fingerprint: str
     plan: str
@@ -95,25 +97,24 @@ class Known(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What a baseline says of the findings of a plan.
+    """The comparison of the findings of a plan with a baseline.
 
-    The positions of those that it knows, how many count and are new, those that are gone (``None``: the plan was not
-    judged to the end, and nothing is said of that), and the exit code.
+    ``known`` are the positions of known findings, ``new`` is the number of new findings that affect the verdict,
+    ``gone`` are entries without a finding (``None`` if the audit is incomplete).
     """
 
     file: str
     known: frozenset[int]
     new: int
-    gone: tuple[Known, ...] | None
+    gone: tuple[BaselineEntry, ...] | None
     exit_code: int
 
 
 class Result(NamedTuple):
-    """What came of one plan.
+    """The result of a plan.
 
-    ``inputs`` are the files that were used, the plan first; ``sources`` the texts that labels refer to, by name.
-    ``failure`` is the traceback of a bug; then the report says that there was one (SC900). ``marks`` are there where a
-    baseline was given.
+    ``inputs`` are the used files, starting with the plan; ``sources`` are the texts that labels refer to, by name.
+    ``failure`` is the traceback of a bug, which the report contains as SC900. ``marks`` are set if there is a baseline.
     """
 
     plan: str
@@ -125,32 +126,32 @@ class Result(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of this plan alone: that of its report, unless a baseline knows all that fails it."""
+        """The exit code of this plan: from its report, or from the comparison with a baseline."""
         return self.report.exit_code if self.marks is None else self.marks.exit_code
 
 
 class Writes(Protocol):
-    """Writes plans in the form of their world, and finds their names again."""
+    """Writes plans in the format of their home world, and locates names in them."""
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
-        """A repaired plan."""
+        """Write a repaired plan."""
 
     def step(self, words: tuple[str, ...]) -> str:
-        """One step, from its words in PDDL."""
+        """Write a step that is given in PDDL words."""
 
     def word_places(self, source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
-        """Where the words of a step in PDDL stand in the plan as it is written."""
+        """Locate the PDDL words of a step in the original plan."""
 
     def object_place(self, source: Source, name: str) -> Span | None:
-        """Where the file of the scene says that an object is there."""
+        """Locate the entry of an object in the scene file."""
 
 
 class Prepared(NamedTuple):
-    """A plan, and the compiled task that it is checked with.
+    """A plan and its compiled task.
 
-    Of a loose text or a plan of another world, ``plan`` is what was understood, ``notes`` say which liberties were
-    taken, and ``places`` say for each of its steps where it stands in the text. ``write`` gives a repair of it in the
-    form of that world. ``remarks`` are warnings that cap its verdict at UNKNOWN.
+    For a loose text or a plan of a home world, ``plan`` is the parsed plan, ``notes`` report the interpretations, and
+    ``places`` are the spans of the steps in the original text. ``write`` writes a repair in the original format.
+    ``remarks`` are warnings that cap the verdict at UNKNOWN.
     """
 
     plan: Source
@@ -166,7 +167,7 @@ class Prepared(NamedTuple):
 def compiled(
     discovery: Finder, domain: Source, problem: Source, specs: list[Source], settings: Settings
 ) -> tuple[Checker, tuple[Input, ...]]:
-    """Compile a task; with it come the specifications that the given ones extend."""
+    """Compile a task; also returns the extended specifications."""
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
     chosen = {spec.name for spec in specs}

@@ -1,4 +1,4 @@
-"""What a command that waits for a language model is doing, on standard error."""
+"""Show on standard error what a command with a language model is doing."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from plansafe.llm.models.request import Request
 
 _TICK_S = 1.0
 _FIRST_S, _LONGEST_S = 10, 60
-"""Seconds before the first plain line on an activity that lasts, and between two lines at most."""
+"""Seconds before the first plain line about a long activity, and maximum seconds between two lines."""
 
 
 class Activity:
-    """A line that is rewritten every second on a terminal; elsewhere plain lines, which become rarer.
+    """Updates a line every second on a terminal; otherwise writes plain lines at growing intervals.
 
     A context manager. Silent unless ``enabled``.
     """
@@ -53,7 +53,7 @@ class Activity:
             self._write("\r\x1b[K")
 
     def start(self, text: str, brief: bool = False) -> None:
-        """Something else is done from now on. ``brief``: it is worth a plain line only if it lasts."""
+        """Start another activity. ``brief``: write a plain line only if it takes long."""
         with self._lock:
             previous, self._text = self._text, visible(text)
             self._since, self._next = time.monotonic(), _FIRST_S
@@ -63,7 +63,7 @@ class Activity:
                 self._write(f"{self._text} ..\n")
 
     def show(self, seconds: int) -> None:
-        """Say how long the activity lasts, if it is time for that."""
+        """Show the duration of the activity, if an update is due."""
         if self._rewrites:
             self._write(f"\r\x1b[K{self._text} .. {seconds} s")
         elif seconds >= self._next:
@@ -81,7 +81,7 @@ class Activity:
 
 
 def is_slow(name: str) -> bool:
-    """Whether a model of this name makes its user wait: mocks and recorded answers do not."""
+    """True for a model that takes time to load or answer; false for mocks and recorded answers."""
     try:
         return bool(named(name)[0].packages)
     except ModelError:
@@ -89,7 +89,7 @@ def is_slow(name: str) -> bool:
 
 
 class WatchedModel(PlainModel):
-    """Another model, whose calls are shown as activities."""
+    """Wraps a model, and shows its calls as activities."""
 
     def __init__(self, model: Model, activity: Activity) -> None:
         super().__init__("the model", model.identity, model.capabilities, model.connections, model.keeps)
@@ -99,7 +99,7 @@ class WatchedModel(PlainModel):
         self._plans = 0
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
-        """The other model's answer. Raises :class:`plansafe.llm.models.port.ModelError`."""
+        """The answer of the wrapped model. Raises :class:`plansafe.llm.models.port.ModelError`."""
         self._activity.start(self._question(request))
         try:
             return self._model.answer(request, mask)
@@ -107,11 +107,11 @@ class WatchedModel(PlainModel):
             self._activity.start("checking the answer", brief=True)
 
     def score(self, request: Request, texts: Sequence[str]) -> list[Score]:
-        """The other model's likelihoods. Raises :class:`plansafe.llm.models.port.ModelError`."""
+        """The likelihoods of the wrapped model. Raises :class:`plansafe.llm.models.port.ModelError`."""
         return self._model.score(request, texts)
 
     def cancel(self) -> None:
-        """Let calls of the other model that wait give up."""
+        """Cancel the waiting calls of the wrapped model."""
         self._model.cancel()
 
     def _question(self, request: Request) -> str:

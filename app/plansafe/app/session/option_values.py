@@ -1,4 +1,4 @@
-"""Values of options that no type can express: weights, costs, numbers of steps."""
+"""Parse option values: weights, costs, step numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\Z")
 
 
 class BadOption(Exception):
-    """An option has a value that makes no sense."""
+    """An option has an invalid value."""
 
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message)
@@ -24,13 +24,13 @@ class BadOption(Exception):
 
 def read_weights(text: str) -> Weights:
     """Read ``insert=1,delete=2``. Raises :class:`BadOption`."""
-    known = [kind.value for kind in EditKind]
-    advice = f"such as {','.join(f'{name}=1' for name in known)}; what is left out is 1"
+    kinds = [kind.value for kind in EditKind]
+    advice = f"such as {','.join(f'{name}=1' for name in kinds)}; the default of each is 1"
     weights: dict[str, Number] = {}
     for part in text.split(","):
         name, separator, value = (piece.strip() for piece in part.partition("="))
-        if not separator or name not in known or name in weights:
-            raise BadOption(f"--weights takes each of {', '.join(known)} once, not {part.strip()!a}", advice)
+        if not separator or name not in kinds or name in weights:
+            raise BadOption(f"--weights takes each of {', '.join(kinds)} once, not {part.strip()!a}", advice)
         weights[name] = read_cost("--weights", value)
     return Weights(**weights)
 
@@ -49,15 +49,15 @@ def read_max_cost(text: str | None) -> Number | None:
 
 
 def read_slack(text: str) -> tuple[int, int]:
-    """Read how many times as long as a known plan one may be, as a pair. Raises :class:`BadOption`."""
+    """Read the maximum plan length as a multiple of the known plan, as a fraction. Raises :class:`BadOption`."""
     value = read_cost("--slack", text)
     if value < 1:
-        raise BadOption(f"--slack takes a number of at least 1, not {text!a}", "1: no longer than the known way")
+        raise BadOption(f"--slack takes a number of at least 1, not {text!a}", "1: no longer than the known plan")
     return value.numerator, value.denominator
 
 
 def read_steps(flag: str, texts: Iterable[str]) -> frozenset[int]:
-    """Read numbers of steps: ``3``, ``3,5`` or ``3-5``. Raises :class:`BadOption`."""
+    """Read step numbers: ``3``, ``3,5`` or ``3-5``. Raises :class:`BadOption`."""
     steps: set[int] = set()
     for part in [part.strip() for text in texts for part in text.split(",")]:
         match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part, re.ASCII)

@@ -1,6 +1,6 @@
-"""A repair applied to the text of a plan: what it does not touch stays as the author wrote it.
+"""Apply a repair to the text of a plan; the text of unchanged steps stays the same.
 
-Comments on lines of their own stay where they are; a comment behind a step goes with its step.
+Comments on separate lines stay in their place; a comment after a step moves with the step.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _STEPS = re.compile(r";[^\r\n]*|(\(\s*:steps)(?=[\s()])", re.IGNORECASE)
 
 
 class _Unit(NamedTuple):
-    """A step in its lines: from ``start`` to ``end`` if it goes, ``span`` alone if it is replaced.
+    """A step in the text: a deletion removes ``start`` to ``end``, a replacement only ``span``.
 
-    ``leads``: only blanks stand before it on its line. ``trails``: only blanks and a comment stand behind it, up to
-    ``tail``, where the next line begins.
+    ``leads``: only blanks precede it on its line. ``trails``: only blanks and a comment follow it, up to ``tail``, the
+    start of the next line.
     """
 
     span: Span
@@ -34,13 +34,13 @@ class _Unit(NamedTuple):
 
 
 def patched(source: Source, repair: Repair) -> str:
-    """The text of the repaired plan. Linear in the texts; ``source`` must be a plan without times."""
+    """The text of the repaired plan, in linear time. ``source`` must be a plan without times."""
     spans = [step.span for step in read_plan(source).steps]
     text = _Patch(source.text, spans, repair).text()
-    wanted = [tuple(step.strip("()").split()) for step in repair.steps]
+    steps = [tuple(step.strip("()").split()) for step in repair.steps]
     read = read_plan(Source(source.name, text))
-    if read.diagnostics or [step.tokens for step in read.steps] != wanted:
-        return repair.text  # no layout is worth a wrong plan
+    if read.diagnostics or [step.tokens for step in read.steps] != steps:
+        return repair.text  # fall back to the plain text of the repair
     return text
 
 
@@ -54,7 +54,7 @@ class _Patch:
         self._changes: list[tuple[int, int, str]] = []
 
     def text(self) -> str:
-        """The text after all edits."""
+        """Apply all edits."""
         repair = self._repair
         standing = [step for step in repair.origin if step and step not in self._moved]
         for number, unit in enumerate(self._units, 1):
@@ -76,7 +76,7 @@ class _Patch:
         return self._applied()
 
     def _insert(self, positions: list[int], before: int, after: int) -> None:
-        """Put steps before the step ``before`` or, where that is 0, behind the step ``after``; 0 is none."""
+        """Insert steps before step ``before`` or, if that is 0, after step ``after``; 0 means no step."""
         if not positions:
             return
         if before or (not after and self._units):
@@ -102,7 +102,7 @@ class _Patch:
             self._fill(positions)
 
     def _fill(self, positions: list[int]) -> None:
-        """Put steps into a plan that had none."""
+        """Insert steps into an empty plan."""
         steps = [self._bare(position) for position in positions]
         if is_definition(self._old):
             section = next(match for match in _STEPS.finditer(self._old) if match[1])
@@ -114,7 +114,7 @@ class _Patch:
             self._changes.append((end, end, lead + "".join([step + self._newline for step in steps])))
 
     def _line(self, position: int, indent: str) -> str:
-        """A new step on a line of its own; a moved one with its line."""
+        """The line of a new step; a moved step keeps its line with the comment."""
         step = self._repair.origin[position]
         if step and self._units[step - 1].leads and self._units[step - 1].trails:
             unit = self._units[step - 1]
@@ -132,7 +132,7 @@ class _Patch:
     def _applied(self) -> str:
         out = []
         at = 0
-        # Of changes at one place, insertions (in order) come first: what is removed there is removed behind them.
+        # At the same place, insertions precede deletions, in their order.
         for start, end, new in sorted(self._changes, key=lambda change: (change[0], change[1] > change[0])):
             out.append(self._old[at : max(start, at)])
             out.append(new)

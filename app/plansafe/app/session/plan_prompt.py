@@ -1,4 +1,4 @@
-"""The prompt for a plan, as the command line asks for it: its length, its examples, what it says beside the task."""
+"""Build the prompt for a plan with the requested length, examples and additional sections."""
 
 from __future__ import annotations
 
@@ -19,80 +19,83 @@ _TASK = re.compile(r"^[ \t]*;+[ \t]*task[ \t]*:[ \t]*(\S[^\r\n]{0,500})", re.IGN
 
 
 def plan_prompt(session: Session, prepared: Prepared, words: str, wishes: PromptWishes) -> Prompt:
-    """What the model is told first.
+    """Build the first prompt.
 
-    Raises :class:`BadOption` where it cannot be as short as was asked, or for examples that cannot be shown.
+    Raises :class:`BadOption` if it exceeds the requested length, or if an example cannot be used.
     """
     compiled = prepared.checker.compiled
-    shown = () if wishes.style is PromptStyle.ZERO_SHOT else _examples(session, prepared, words, wishes)
+    examples = () if wishes.style is PromptStyle.ZERO_SHOT else _examples(session, prepared, words, wishes)
     return short_enough(
         wishes.most_tokens,
         lambda tokens: planning_prompt(
             words,
             compiled,
-            shown,
+            examples,
             safety=wishes.safety,
             refusal=wishes.refusal,
-            kind=wishes.style.value if shown and wishes.style is not None else "",
+            kind=wishes.style.value if examples and wishes.style is not None else "",
             most_tokens=tokens,
         ),
-        len(shown),
+        len(examples),
     )
 
 
 def short_enough(most: int | None, make: Callable[[int], Prompt], shots: int = 0) -> Prompt:
-    """The prompt that fits into ``most`` tokens, or into what is usual with so many examples.
+    """Build a prompt of at most ``most`` tokens; the default limit depends on the number of examples.
 
-    Raises :class:`BadOption` where none does.
+    Raises :class:`BadOption` if the shortest prompt is longer.
     """
     prompt = make(most or WHOLE * (1 + shots))
     if most is None:
         return prompt if prompt.cropped is None else make(CROPPED * (1 + shots))
     if prompt.tokens > most:
-        left = "with nothing but one thing of the home in it"
-        raise BadOption(f"--prompt-tokens {most}: the prompt has about {prompt.tokens} {left}")
+        raise BadOption(f"--prompt-tokens {most}: the shortest prompt has about {prompt.tokens} tokens")
     return prompt
 
 
 def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptWishes) -> tuple[Example, ...]:
-    """The examples of files, or else of the domain, that are shown: the first, or the nearest by words."""
+    """Choose examples from files or the shipped ones of the domain: the first, or the most similar by words."""
     if wishes.examples:
-        given = [_of_file(session, prepared, path) for path in wishes.examples]
-        return tuple([given[n] for n in _chosen(words, [one.words for one in given], wishes)])
+        file_examples = [_of_file(session, prepared, path) for path in wishes.examples]
+        return tuple(
+            [file_examples[n] for n in _chosen(words, [candidate.words for candidate in file_examples], wishes)]
+        )
     task = prepared.checker.compiled.task
-    own = next((used.source.text for used in prepared.inputs if used.role == "problem"), "")
-    known = [one for one in shipped(task.name) if one.problem != own]
-    if not known:
+    own_problem = next((used.source.text for used in prepared.inputs if used.role == "problem"), "")
+    candidates = [candidate for candidate in shipped(task.name) if candidate.problem != own_problem]
+    if not candidates:
         if wishes.style is None:
             return ()
-        raise BadOption(f"no examples are shipped for the domain {task.name}", "give plans with --example FILE")
+        raise BadOption(f"no examples are shipped for the domain {task.name}", "name plans with --example FILE")
     if wishes.style is not PromptStyle.NEAREST:
-        known = [*[task for task in benchmark_examples() if task.problem != own], *known]
-    examples = tuple([example(known[n]) for n in _chosen(words, [task.words for task in known], wishes)])
+        candidates = [*[task for task in benchmark_examples() if task.problem != own_problem], *candidates]
+    examples = tuple([example(candidates[n]) for n in _chosen(words, [task.words for task in candidates], wishes)])
     if wishes.style is None and any([list(e.compiled.task.actions) != list(task.actions) for e in examples]):
-        return ()  # a domain of the user that has only the name of a shipped one
+        return ()  # a different domain with the name of a shipped one
     return examples
 
 
-def _chosen(words: str, others: list[str], wishes: PromptWishes) -> list[int]:
+def _chosen(words: str, example_words: list[str], wishes: PromptWishes) -> list[int]:
     if wishes.style is PromptStyle.NEAREST:
-        return nearest(words, others, wishes.shots)
-    return list(range(len(others)))[: wishes.shots]
+        return nearest(words, example_words, wishes.shots)
+    return list(range(len(example_words)))[: wishes.shots]
 
 
 def _of_file(session: Session, prepared: Prepared, path: str) -> Example:
-    """The example that a plan with its task is, found as for an audit. Raises :class:`BadOption`."""
-    found = session.for_existing_plans().prepare(path)
-    if isinstance(found, Result):
-        wrong = [said.message for said in found.report.diagnostics if said.severity is Severity.ERROR]
-        raise BadOption(f"--example {path}: {wrong[0] if wrong else 'it cannot be read'}")
-    own, wanted = found.checker.compiled.task, prepared.checker.compiled.task
-    read = found.checker.read(found.plan).text
+    """Read a plan and its task as an example; inputs are found as for an audit. Raises :class:`BadOption`."""
+    prepared_example = session.for_existing_plans().prepare(path)
+    if isinstance(prepared_example, Result):
+        errors = [x.message for x in prepared_example.report.diagnostics if x.severity is Severity.ERROR]
+        raise BadOption(f"--example {path}: {errors[0] if errors else 'it cannot be read'}")
+    own_task, task_of_prompt = prepared_example.checker.compiled.task, prepared.checker.compiled.task
+    read = prepared_example.checker.read(prepared_example.plan).text
     if read.diagnostics:
         raise BadOption(f"--example {path}: {read.diagnostics[0].message}")
-    if own.name != wanted.name or list(own.actions) != list(wanted.actions):
-        raise BadOption(f"--example {path} is of the domain {own.name}, and the task of {wanted.name}")
-    said = _TASK.search(found.inputs[0].source.text)
-    words = said[1].strip() if said else re.sub(r"[-_]+", " ", os.path.splitext(os.path.basename(path))[0])
+    if own_task.name != task_of_prompt.name or list(own_task.actions) != list(task_of_prompt.actions):
+        raise BadOption(f"--example {path} is of the domain {own_task.name}, but the task is of {task_of_prompt.name}")
+    task_comment = _TASK.search(prepared_example.inputs[0].source.text)
+    words = (
+        task_comment[1].strip() if task_comment else re.sub(r"[-_]+", " ", os.path.splitext(os.path.basename(path))[0])
+    )
     plan = "".join([f"({' '.join(step.tokens)})\n" for step in read.steps])
-    return Example(words, found.checker.compiled, plan)
+    return Example(words, prepared_example.checker.compiled, plan)

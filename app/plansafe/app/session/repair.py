@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.session.audit import Session
-from plansafe.app.session.diagnosis import Because, causes, drawn, located, published_label
+from plansafe.app.session.diagnosis import Because, causal_graph, causes, located, published_label
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.plan_patch import patched
 from plansafe.grammar.codes import SC
@@ -225,7 +225,7 @@ def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Exa
     from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
     diagnosis = diagnose(checker, plan, wishes.options, wishes.progress)
-    graph = drawn(prepared, read, diagnosis) if wishes.graph else None
+    graph = causal_graph(prepared, read, diagnosis) if wishes.graph else None
     if isinstance(graph, Diagnostic):
         prepared, graph = prepared._replace(notes=(*prepared.notes, graph)), None
     finding_causes = causes(prepared, diagnosis.report) if wishes.causes else ()

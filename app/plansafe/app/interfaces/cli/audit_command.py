@@ -62,7 +62,7 @@ def audit_plans(
             return complain(problem)
         try:
             if write_baseline is not None:
-                baseline = Baseline(write_baseline, anew=True)
+                baseline = Baseline(write_baseline, is_new=True)
             else:
                 baseline = read_baseline(settings.baseline or "")
         except BadBaseline as bad:
@@ -138,7 +138,7 @@ def _closed(baseline: Baseline, anew: bool, kept: Guard) -> int:
             remark(baseline.write(kept))
         except NotWritten as refused:
             return complain(refused.diagnostic)
-        number = len(set(baseline.found))
+        number = len(set(baseline.collected))
         print(f"baseline written: {number:,} finding{'' if number == 1 else 's'}", file=sys.stderr)
         return 0
     entries, plans = baseline.unseen()

@@ -13,7 +13,7 @@ from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind
 from plansafe.app.interfaces.editor.workspace import FolderSession
 from plansafe.app.project.inputs import Input
 from plansafe.app.project.project_file import STEM, plan_stem
-from plansafe.app.session.home_world import foreign_plans
+from plansafe.app.session.home_world import world_plans
 from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
@@ -64,7 +64,7 @@ def scripts_of_scene(folder: FolderSession, script: str, root: str) -> Iterator[
     """Yield the other scripts of a folder with the same scene, sorted."""
     settings = folder.effective.settings
     scene, count = _scene(settings, script), 0
-    for path in foreign_plans(root, settings):
+    for path in world_plans(root, settings):
         if os.path.realpath(path) == os.path.realpath(script) or _scene(settings, path) != scene:
             continue
         count += 1
