@@ -224,7 +224,7 @@ def test_the_project_file_says_the_same_but_not_under_gate(run: Run) -> None:
     assert run("repair", "oven.plan")[0] == 0
     assert run("oven.plan", "--gate")[0] == run("oven.plan", "--no-project")[0] == 1
     Path("safecheck.toml").write_text('[ignore]\nheat-off = ""\n')
-    assert "error[SC622]: `heat-off` wants a reason" in run("oven.plan")[2]
+    assert "error[SC622]: `heat-off` needs a reason" in run("oven.plan")[2]
 
 
 def test_a_baseline_of_the_project_is_passed_over_under_gate(run: Run) -> None:

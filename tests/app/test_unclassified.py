@@ -125,7 +125,7 @@ def test_the_profile_of_a_home_classifies(folder: Path) -> None:
     (folder / "home.toml").write_text('[[classify]]\nclass = "bleach"\nkinds = []\n', encoding="utf-8")
     code, report = run(folder, "--home", "home.toml")
     assert code == 2
-    assert "gives no reason" in report["diagnostics"][0]["message"]
+    assert "needs a reason" in report["diagnostics"][0]["message"]
 
 
 def test_a_repair_is_not_safe_before_the_objects_are_classified(folder: Path) -> None:

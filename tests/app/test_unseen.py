@@ -162,7 +162,7 @@ def test_a_plan_on_standard_output_is_escaped_and_still_the_plan(run: Run) -> No
     assert code == 0
     shown = r"\x1b[31m\u202e\u200b\x7f\x9b\u3164\ufe0f\u2028\U000e0041"
     assert out == f"; tea {shown}\n(switch-on hob kitchen) ; {shown}\n(switch-off hob kitchen)\n(go kitchen hall)\n"
-    assert "note: characters that cannot be seen were printed as escapes; a file gets them as they are\n" in err
+    assert "note: invisible characters were printed as escapes; a file gets the original characters\n" in err
 
 
 def test_a_plan_in_a_file_is_as_the_author_wrote_it(run: Run) -> None:

@@ -176,7 +176,7 @@ def test_a_refusal_stands_beside_what_the_engine_knows(run: Run) -> None:
     code, out, _ = run("-m", refuses, *ASKED, "--allow-refusal", "-o", "x.plan", "Burn it.")
     assert code == 3
     assert "error[SC804]: the model refuses: this burns the home" in out
-    assert "the engine knows a plan of 3 steps that reaches the goal and keeps the rules" in out
+    assert "the engine found a plan of 3 steps that reaches the goal and keeps the rules" in out
     assert "\x1b" not in out
     assert written() == set()
     code, out, _ = run("-m", refuses, *ASKED, "--rounds", "1", "--no-last-resort", "Burn it.")

@@ -167,7 +167,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "set/foil", "--spec", "no-such-rules"), 2, "no-such-rules"),
         (("check", "set/foil/rules.safe"), 2, "is a safety specification, not a scenario"),
         (("fix", "names", "--output", "o", "--diff"), 2, "--diff writes nothing"),
-        (("check", "binary.pddl"), 2, "binary.pddl is no problem"),
+        (("check", "binary.pddl"), 2, "binary.pddl is not a problem"),
     ]),
 )  # fmt: skip
 def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:

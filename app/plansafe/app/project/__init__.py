@@ -1,1 +1,1 @@
-"""Input files: where they are found, the project file, the home profile and what is shipped."""
+"""Find and read input files, the project file, the home profile and shipped files."""

@@ -1,4 +1,4 @@
-"""The profile of a home, ``home.toml``: read, with what is wrong with it (docs/project-file.md)."""
+"""Read the home profile ``home.toml`` and report errors in it (docs/project-file.md)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MAX_ENTRIES = 10_000
 
 
 class ReadHome(NamedTuple):
-    """A profile; ``None`` after a mistake."""
+    """A profile; ``None`` if it has errors."""
 
     profile: Profile | None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def read_home(source: Source) -> ReadHome:
-    """Read a profile."""
+    """Read a home profile."""
     try:
         table = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
@@ -48,28 +48,28 @@ def read_home(source: Source) -> ReadHome:
 
 
 def _not_toml(source: Source, message: str) -> Diagnostic:
-    found = re.search(_PLACE, message)
+    position = re.search(_PLACE, message)
     at = len(source.text)
-    if found is not None:
+    if position is not None:
         starts = source.line_starts
-        at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
+        at = min(starts[min(int(position[1]), len(starts)) - 1] + int(position[2]) - 1, at)
     text = re.sub(_PLACE, "", message).rstrip(" (").lower()
     return Diagnostic(SC.BAD_HOME, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1)),))
 
 
 class _Reader:
-    """Types the entries of a profile, and collects what is wrong with them."""
+    """Checks the types of the entries, and collects diagnostics."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.diagnostics: list[Diagnostic] = []
 
     def profile(self, table: Mapping[str, Any]) -> Profile:
-        """The profile that a table describes; what is wrong is left out."""
-        known = (*_KEYS, "classify", "who")
+        """Read a profile from a table, without invalid entries."""
+        known_keys = (*_KEYS, "classify", "who")
         for key in table:
-            if key not in known:
-                self._wrong(f"`{key}` is no table of a profile", self._place(key), _nearest(key, known))
+            if key not in known_keys:
+                self._wrong(f"`{key}` is not a table of a profile", self._place(key), _nearest(key, known_keys))
         entries = [
             entry
             for effect in _KEYS
@@ -82,18 +82,18 @@ class _Reader:
         return Profile(self._source, tuple(entries), who, classes=tuple(classes))
 
     def _tables(self, name: str, value: Any) -> list[tuple[dict[str, Any], int | None]]:
-        """The tables of a list of tables, each with the offset if that is known."""
+        """The tables of a list, each with its offset if known."""
         if not isinstance(value, list) or not all([isinstance(table, dict) for table in value]):
-            self._wrong(f"`{name}` wants a list of tables", self._place(name), f"[[{name}]]")
+            self._wrong(f"`{name}` must be a list of tables", self._place(name), f"[[{name}]]")
             return []
         if len(value) > MAX_ENTRIES:
-            self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a sort", self._place(name), None)
+            self._wrong(f"a profile has at most {MAX_ENTRIES:,} entries of a kind", self._place(name), None)
             return []
         starts = self._starts(name)
         return [(table, starts[number] if len(starts) == len(value) else None) for number, table in enumerate(value)]
 
     def _class(self, table: Mapping[str, Any], start: int | None) -> list[ClassKinds]:
-        """An entry of `classify`: what the objects of some classes are."""
+        """Read an entry of `classify`: the kinds of some classes."""
         before = len(self.diagnostics)
         place = self._place("classify", start)
         for key in table:
@@ -109,41 +109,45 @@ class _Reader:
         return [ClassKinds(name, kinds, reason, place) for name in classes]
 
     def _reason(self, effect: str, table: Mapping[str, Any], start: int | None, place: Label) -> str:
-        """The reason of an entry, which must have one."""
+        """Read the mandatory reason of an entry."""
         reason = table.get("reason")
         if isinstance(reason, str) and reason.strip():
             return " ".join(reason.split())
         advice = 'reason = "why this home can live with it"'
         at = self._place("reason", start) if reason else place
-        self._wrong(f"this entry of `{effect}` gives no reason", at, advice)
+        self._wrong(f"this entry of `{effect}` needs a reason", at, advice)
         return ""
 
     def _who(self, value: Any) -> list[tuple[str, bool, Label]]:
         if not isinstance(value, dict):
-            self._wrong("`who` wants a table", self._place("who"), "[who], and below it: children = true")
+            self._wrong("`who` must be a table", self._place("who"), "[who], and below it: children = true")
             return []
-        for key, here in value.items():
+        for key, is_present in value.items():
             if key not in WHO:
-                self._wrong(f"`{key}` is nobody that a profile knows", self._place(key), _nearest(key, WHO))
-            elif not isinstance(here, bool):
-                self._wrong(f"`{key}` is true or false", self._place(key), f"{key} = true")
-        return [(key, here, self._place(key)) for key, here in value.items() if key in WHO and isinstance(here, bool)]
+                self._wrong(f"`{key}` is not a group of people in a profile", self._place(key), _nearest(key, WHO))
+            elif not isinstance(is_present, bool):
+                self._wrong(f"`{key}` must be true or false", self._place(key), f"{key} = true")
+        return [
+            (key, is_present, self._place(key))
+            for key, is_present in value.items()
+            if key in WHO and isinstance(is_present, bool)
+        ]
 
     def _entry(self, effect: str, table: Mapping[str, Any], start: int | None) -> Entry | None:
         before = len(self.diagnostics)
         place = self._place(effect, start)
         for key in table:
             if key not in _KEYS[effect]:
-                message = f"`{key}` is no key of `{effect}`"
+                message = f"`{key}` is not a key of `{effect}`"
                 self._wrong(message, self._place(key, start), _nearest(key, _KEYS[effect]))
         names = {key: self._names(key, table[key], start) for key in _SELECTORS if key in table}
         if not any([key in table for key in _SELECTORS]):
-            wanted = ", ".join([key for key in _KEYS[effect] if key in _SELECTORS])
-            self._wrong(f"this entry of `{effect}` says not what it is about", place, f"give some of: {wanted}")
+            selectors = ", ".join([key for key in _KEYS[effect] if key in _SELECTORS])
+            self._wrong(f"this entry of `{effect}` does not select any finding", place, f"add one of: {selectors}")
         reason = self._reason(effect, table, start, place)
         to = table.get("to")
         if effect == "severity" and to not in SEVERITIES:
-            self._wrong(f"`to` is one of {', '.join(SEVERITIES)}", self._place("to", start) if to else place, None)
+            self._wrong(f"`to` must be one of {', '.join(SEVERITIES)}", self._place("to", start) if to else place, None)
         if len(self.diagnostics) > before:
             return None
         rules, hazards, kinds, objects = [names.get(key, ()) for key in _SELECTORS]
@@ -151,34 +155,34 @@ class _Reader:
 
     def _names(self, key: str, value: Any, start: int | None) -> tuple[str, ...]:
         values = value if isinstance(value, list) else [value]
-        if values and all([isinstance(one, str) and one for one in values]):
-            return tuple(dict.fromkeys([one.lower() for one in values]))
-        self._wrong(f"`{key}` wants a name, or a list of names", self._place(key, start), f'{key} = ".."')
+        if values and all([isinstance(name, str) and name for name in values]):
+            return tuple(dict.fromkeys([name.lower() for name in values]))
+        self._wrong(f"`{key}` must be a name or a list of names", self._place(key, start), f'{key} = ".."')
         return ()
 
     def _wrong(self, message: str, place: Label, help: str | None) -> None:
         self.diagnostics.append(Diagnostic(SC.BAD_HOME, message, (place,), help=help))
 
     def _starts(self, effect: str) -> list[int]:
-        """Where the entries of a sort stand, as they are usually written."""
+        """Offsets of the entries of a kind, if they are written in the usual form."""
         return [
-            found.start("key")
-            for found in re.finditer(rf"(?m)^[ \t]*\[\[[ \t]*(?P<key>{effect})[ \t]*\]\]", self._source.text)
+            match.start("key")
+            for match in re.finditer(rf"(?m)^[ \t]*\[\[[ \t]*(?P<key>{effect})[ \t]*\]\]", self._source.text)
         ]
 
     def _place(self, key: str, start: int | None = None) -> Label:
-        """Where a key stands, from ``start`` on; TOML's reader does not say."""
+        """Locate a key from offset ``start`` on, because `tomllib` does not report places."""
         text = self._source.text
         name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
-        ways = (rf"(?m)^[ \t]*\[*[ \t]*{name}[ \t]*[=.\]]", rf"(?<![\w-]){name}[ \t]*=")
+        patterns = (rf"(?m)^[ \t]*\[*[ \t]*{name}[ \t]*[=.\]]", rf"(?<![\w-]){name}[ \t]*=")
         if start is not None and text.startswith(key, start):
             return Label(self._source.name, Span(start, start + len(key)))
-        found = (re.compile(way).search(text, start or 0) for way in ways)
-        best = next((match for match in found if match is not None), None)
-        span = Span(*best.span("key")) if best is not None else Span(start or 0, start or 0)
+        matches = (re.compile(pattern).search(text, start or 0) for pattern in patterns)
+        first_match = next((match for match in matches if match is not None), None)
+        span = Span(*first_match.span("key")) if first_match is not None else Span(start or 0, start or 0)
         return Label(self._source.name, span)
 
 
-def _nearest(key: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(key.lower()[:60], known, n=1, cutoff=0.5)
-    return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+def _nearest(key: str, keys: Sequence[str]) -> str:
+    similar = difflib.get_close_matches(key.lower()[:60], keys, n=1, cutoff=0.5)
+    return f"did you mean `{similar[0]}`?" if similar else f"known: {', '.join(keys)}"

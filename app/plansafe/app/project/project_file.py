@@ -1,6 +1,6 @@
-"""The project file: what the user has written down once about a folder of plans; docs/project-file.md.
+"""Read the project file, the settings for a folder of plans (docs/project-file.md).
 
-It is looked for in the current folder and those above it, never in a folder of plans: a plan brings none.
+It is searched in the current folder and the folders above it, but not in the folder of a plan: plans are untrusted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
 STEM = "{stem}"
-"""What a pattern has in the place of the plan's file name, without its folder and suffix."""
+"""The placeholder in a pattern for the file name of the plan without folder and suffix."""
 _PATTERNS = ("problem", "scene", "goal")
 _REASONS = {"ignore": "exempt", "select": "select"}
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
@@ -34,12 +34,12 @@ _BRACES = r"\{[^{}]*\}?|\}"
 
 
 def plan_stem(plan: str) -> str:
-    """The name of a plan's file, without its folder, its suffix, and that of gzip."""
+    """The file name of a plan without folder, suffix and ``.gz``."""
     return os.path.splitext(os.path.basename(plan).removesuffix(".gz"))[0]
 
 
 class Limits(NamedTuple):
-    """Bounds on the work for a plan; ``None``: as the command has it."""
+    """Limits on the work for a plan; ``None``: the default of the command."""
 
     time: float | None = None
     memory: int | None = None
@@ -48,10 +48,10 @@ class Limits(NamedTuple):
 
 
 class Project(NamedTuple):
-    """A project file that was read: ``None`` where it says nothing.
+    """The content of a project file; ``None`` for missing keys.
 
-    Paths are as the file has them; :meth:`beside` makes them paths from the current folder. ``problem``, ``scene`` and
-    ``goal`` may be patterns; :meth:`for_plan` fills them in.
+    Paths are as in the file; :meth:`resolve` makes them relative to the current folder. ``problem``, ``scene`` and
+    ``goal`` may be patterns, which :meth:`for_plan` fills in.
     """
 
     source: Source
@@ -74,32 +74,32 @@ class Project(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is, from the current folder."""
+        """The path of the project file, from the current folder."""
         return self.source.name
 
-    def beside(self, path: str) -> str:
-        """A path of the file as a path from the current folder."""
-        found = os.path.join(os.path.dirname(self.path), path)
-        return os.path.join(os.curdir, found) if found == "-" else found  # which would be standard input
+    def resolve(self, path: str) -> str:
+        """Make a path in the project file relative to the current folder."""
+        joined = os.path.join(os.path.dirname(self.path), path)
+        return os.path.join(os.curdir, joined) if joined == "-" else joined  # `-` alone means standard input
 
     def for_plan(self, pattern: str, plan: str) -> str:
-        """The file that a pattern names for a plan (its path), as a path from the current folder."""
-        return self.beside(pattern.replace(STEM, plan_stem(plan)))
+        """The file that a pattern names for the plan with path ``plan``, from the current folder."""
+        return self.resolve(pattern.replace(STEM, plan_stem(plan)))
 
     def matching(self, pattern: str | None) -> list[str]:
         """All files that a pattern can name, in order."""
         if pattern is None:
             return []
-        import glob  # noqa: PLC0415 - the linter alone looks at all
+        import glob  # noqa: PLC0415 - only the linter needs it
 
-        return sorted(glob.glob("*".join([glob.escape(part) for part in self.beside(pattern).split(STEM)])))
+        return sorted(glob.glob("*".join([glob.escape(part) for part in self.resolve(pattern).split(STEM)])))
 
     def place(self, key: str) -> Label:
-        """Where a key stands."""
+        """Locate a key."""
         return Label(self.path, _span(self.source.text, key), "")
 
     def line(self, key: str) -> int:
-        """The line that a key stands on."""
+        """The line of a key."""
         return self.source.position(self.place(key).span.start)[0]
 
 
@@ -115,16 +115,16 @@ class BadProject(Exception):
 def find_project(folder: str = "") -> Project | None:
     """Read the project file of a folder, or of the nearest folder above it. Raises :class:`BadProject`.
 
-    In each folder ``safecheck.toml`` comes before ``pyproject.toml``, which counts only with a ``[tool.safecheck]``.
+    In each folder ``safecheck.toml`` comes before ``pyproject.toml``, which needs a table ``[tool.safecheck]``.
     """
     try:
         here = os.path.realpath(folder or os.curdir)
     except OSError:  # the current folder is gone
         return None
     while True:
-        found = project_in(folder)
-        if found is not None:
-            return found
+        project = project_in(folder)
+        if project is not None:
+            return project
         above = os.path.dirname(here)
         if above == here:
             return None
@@ -152,7 +152,7 @@ def project_in(folder: str) -> Project | None:
 
 
 def _read(source: Source, shared: bool) -> Project | None:
-    import tomllib  # noqa: PLC0415 - where there is such a file
+    import tomllib  # noqa: PLC0415 - only project files need it
 
     try:
         table: Any = tomllib.loads(source.text)
@@ -167,7 +167,7 @@ def _read(source: Source, shared: bool) -> Project | None:
             return None
     reader = _Reader(source)
     if not isinstance(table, dict):
-        reader.wrong("safecheck", "wants a table")
+        reader.wrong("safecheck", "must be a table")
         table = {}
     project = reader.project(table)
     if reader.diagnostics:
@@ -176,11 +176,11 @@ def _read(source: Source, shared: bool) -> Project | None:
 
 
 def _syntax(source: Source, message: str) -> Diagnostic:
-    found = re.search(_PLACE, message)
+    position = re.search(_PLACE, message)
     at = len(source.text)
-    if found is not None:
+    if position is not None:
         starts = source.line_starts
-        at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
+        at = min(starts[min(int(position[1]), len(starts)) - 1] + int(position[2]) - 1, at)
     text = re.sub(_PLACE, "", message).rstrip(" (").lower()
     return Diagnostic(
         SC.BAD_PROJECT_FILE, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),)
@@ -188,31 +188,31 @@ def _syntax(source: Source, message: str) -> Diagnostic:
 
 
 class _Reader:
-    """Types the keys of a table, and collects what is wrong with them."""
+    """Checks the types of the keys, and collects diagnostics."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.diagnostics: list[Diagnostic] = []
 
     def wrong(self, key: str, message: str, advice: str | None = None) -> None:
-        """Note a mistake at a key."""
+        """Add an error at a key."""
         label = Label(self._source.name, _span(self._source.text, key), "")
         self.diagnostics.append(Diagnostic(SC.BAD_PROJECT_FILE, f"`{key}` {message}", (label,), help=advice))
 
     def project(self, table: Mapping[str, Any]) -> Project:
-        """The project that a table describes."""
+        """Read a project from a table."""
         options = project_options()
         readers = {key: self._reader(key, option) for key, option in options.items() if "." not in key}
         readers["limits"] = self._limits
-        found = self._table(table, readers)
-        project = Project(self._source, **{key: value for key, value in found.items() if value is not None})
+        values = self._table(table, readers)
+        project = Project(self._source, **{key: value for key, value in values.items() if value is not None})
         for key in ("scene", "goal"):
             if getattr(project, key) is not None and project.world is None:
-                self.wrong(key, "belongs to a world", 'name the world, such as world = "virtualhome"')
+                self.wrong(key, "needs a world", 'name the world, such as world = "virtualhome"')
         return project
 
     def _reader(self, key: str, option: Option) -> Callable[[str, Any], Any]:
-        """The reader of the values of an option."""
+        """The function that reads the values of an option."""
         if key in _REASONS:
             return lambda name, value: self._reasons(name, value, _REASONS[key])
         if option.kind == "switch":
@@ -233,7 +233,7 @@ class _Reader:
     def _text(self, key: str, value: Any) -> str | None:
         if isinstance(value, str) and value:
             return value
-        self.wrong(key, "wants a text", f'{key} = ".."')
+        self.wrong(key, "must be a string", f'{key} = ".."')
         return None
 
     def _path(self, key: str, value: Any) -> str | None:
@@ -241,9 +241,13 @@ class _Reader:
 
     def _pattern(self, key: str, value: Any) -> str | None:
         text = self._text(key, value)
-        strange = [brace for brace in re.findall(_BRACES, text or "") if brace != STEM]
-        if strange:
-            self.wrong(key, f"has {strange[0]}", f"{STEM} stands for the plan's file name without its suffix")
+        unknown = [brace for brace in re.findall(_BRACES, text or "") if brace != STEM]
+        if unknown:
+            self.wrong(
+                key,
+                f"contains the unknown placeholder {unknown[0]}",
+                f"only {STEM} is known: the plan's file name without its suffix",
+            )
             return None
         return text
 
@@ -251,45 +255,45 @@ class _Reader:
         values = value if isinstance(value, list) else [value]
         if all([isinstance(item, str) and item for item in values]):
             return tuple(values)
-        self.wrong(key, "wants a list of texts", f'{key} = ["..", ".."]')
+        self.wrong(key, "must be a list of strings", f'{key} = ["..", ".."]')
         return None
 
-    def _choices(self, key: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...] | None:
+    def _choices(self, key: str, value: Any, choices: tuple[str, ...]) -> tuple[str, ...] | None:
         values = value if isinstance(value, list) else [value]
-        found = [self._choice(key, item, known) for item in values]
-        return tuple([item for item in found if item is not None])
+        items = [self._choice(key, item, choices) for item in values]
+        return tuple([item for item in items if item is not None])
 
-    def _choice(self, key: str, value: Any, known: tuple[str, ...]) -> str | None:
-        if isinstance(value, str) and value in known:
+    def _choice(self, key: str, value: Any, choices: tuple[str, ...]) -> str | None:
+        if isinstance(value, str) and value in choices:
             return value
-        self.wrong(key, f"is one of {', '.join(known)}")
+        self.wrong(key, f"must be one of {', '.join(choices)}")
         return None
 
     def _switch(self, key: str, value: Any) -> bool | None:
         if isinstance(value, bool):
             return value
-        self.wrong(key, "is true or false", f"{key} = true")
+        self.wrong(key, "must be true or false", f"{key} = true")
         return None
 
     def _reasons(self, key: str, value: Any, effect: str) -> tuple[Entry, ...] | None:
-        """A table of rules, each with the reason."""
+        """Read a table of rules with reasons."""
         if not isinstance(value, dict):
-            self.wrong(key, "wants a table of rules and reasons", f'[{key}], and below it: heat-off = "why"')
+            self.wrong(key, "must be a table of rules and reasons", f'[{key}], and below it: heat-off = "why"')
             return None
         from plansafe.verifier.rules.home import Entry  # noqa: PLC0415 - where there is such a table
 
-        out = []
+        entries = []
         for rule, reason in value.items():
             if not isinstance(reason, str) or not reason.strip():
-                self.wrong(rule, "wants a reason", f'{rule} = "why"')
+                self.wrong(rule, "needs a reason", f'{rule} = "why"')
             else:
                 place = Label(self._source.name, _span(self._source.text, rule))
-                out.append(Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
-        return tuple(out)
+                entries.append(Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
+        return tuple(entries)
 
     def _limits(self, key: str, value: Any) -> Limits | None:
         if not isinstance(value, dict):
-            self.wrong(key, "wants a table", "[limits], and below it: time = 60")
+            self.wrong(key, "must be a table", "[limits], and below it: time = 60")
             return None
         readers: dict[str, Callable[[str, Any], Any]] = {}
         for name, option in project_options().items():
@@ -301,28 +305,32 @@ class _Reader:
     def _number(self, key: str, value: Any, least: int, kinds: tuple[type, ...]) -> Any:
         if isinstance(value, (int, float)) and type(value) in kinds and least <= value < float("inf"):
             return value
-        self.wrong(key, f"wants a {'whole ' if float not in kinds else ''}number from {least}")
+        self.wrong(key, f"must be a {'whole ' if float not in kinds else ''}number from {least}")
         return None
 
 
-def _nearest(key: str, known: tuple[str, ...]) -> str:
-    import difflib  # noqa: PLC0415 - for mistakes alone
+def _nearest(key: str, keys: tuple[str, ...]) -> str:
+    import difflib  # noqa: PLC0415 - only errors need it
 
     word = key.lower()[:60]
-    near = [name for name in known if word and name.startswith(word[:4])]  # `specs` is for `specifications`
-    near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.5)  # `time-limit` is for `time`
-    return f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
+    similar = [name for name in keys if word and name.startswith(word[:4])]  # `specs` is for `specifications`
+    similar = similar or difflib.get_close_matches(word, keys, n=1, cutoff=0.5)  # `time-limit` is for `time`
+    return f"did you mean `{similar[0]}`?" if similar else f"known keys: {', '.join(keys)}"
 
 
 def _span(text: str, key: str) -> Span:
-    """Where a key stands in a TOML text, which its reader does not say; the beginning, if it is hidden well."""
+    """Locate a key in a TOML text, because `tomllib` does not report places; otherwise the start of its table."""
     section = re.search(_SECTION, text)
     start = section.start() if section is not None else 0
     if key in Limits._fields:
         table = re.compile(_LIMITS).search(text, start)
         start = table.end() if table is not None else start
     name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
-    ways = (rf"^[ \t]*(?:[\w.\"'-]+\.)?{name}[ \t]*[=.]", rf"^[ \t]*\[[^\]\r\n#]*{name}", rf"(?<![\w-]){name}[ \t]*=")
-    found = (re.compile(way, re.MULTILINE).search(text, start) for way in ways)
-    best = next((match for match in found if match is not None), None)
+    patterns = (
+        rf"^[ \t]*(?:[\w.\"'-]+\.)?{name}[ \t]*[=.]",
+        rf"^[ \t]*\[[^\]\r\n#]*{name}",
+        rf"(?<![\w-]){name}[ \t]*=",
+    )
+    matches = (re.compile(pattern, re.MULTILINE).search(text, start) for pattern in patterns)
+    best = next((match for match in matches if match is not None), None)
     return Span(*best.span("key")) if best is not None else Span(start, start)

@@ -1,4 +1,4 @@
-"""Domains and specifications that are shipped, by name; a file of that name goes before."""
+"""Find shipped domains and specifications by name; a file of the same name takes precedence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LONGEST_NAME = 60
 
 
 def named_in(project: Project, name: str, shipped: Callable[[str], str | None]) -> str:
-    """A file beside the project file, or what is shipped under that name if there is no such file."""
-    path = project.beside(name)
+    """Resolve a name in the project file: a path relative to its folder, otherwise a shipped file."""
+    path = project.resolve(name)
     return path if is_path(name) or os.path.exists(path) else shipped(name) or path
 
 
 def shipped_or_file(path: str) -> str:
-    """Read ``--domain household`` as the shipped domain of that name, unless there is such a file."""
+    """Resolve ``--domain household`` to the shipped domain, unless a file has this name."""
     if path == STDIN or is_path(path) or os.path.exists(path):
         return path
     return shipped_domain(path) or path
@@ -47,18 +47,18 @@ def shipped_spec(name: str) -> str | None:
 
 
 def as_read(path: str) -> str:
-    """Write a path from the current folder if it lies below it: people read it."""
+    """Shorten a path below the current folder for messages."""
     below = os.path.join(os.getcwd(), "")
     return path.removeprefix(below)
 
 
 def is_path(name: str) -> bool:
-    """Whether a name is written as that of a file."""
+    """True if a name looks like a path."""
     return "/" in name or os.sep in name or os.path.splitext(name)[1] in (".pddl", ".safe")
 
 
 def nearest_shipped(path: str, role: str) -> str | None:
-    """The shipped domain or specification of nearly that name."""
+    """The shipped domain or specification with the most similar name."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     from plansafe.domains import domain_names  # noqa: PLC0415 - needed for mistakes alone

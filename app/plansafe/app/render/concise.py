@@ -25,7 +25,7 @@ class ConciseRenderer:
         for diagnostic in report.diagnostics:
             label = diagnostic.labels[0] if diagnostic.labels else None
             where = place(label.source, label.span, result.sources) if label else name
-            kind = self._style.said(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
+            kind = self._style.paint_kind(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(diagnostic.message)}")
         for finding in visible_findings(report, self._show_all):
             where = place(finding.source or result.plan, finding.span, result.sources)
@@ -34,7 +34,7 @@ class ConciseRenderer:
             if finding.worlds is not None:
                 remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
             remark = f" ({', '.join(remarks)})" if remarks else ""
-            kind = self._style.said(kind, f"{kind}[{finding.code}]")
+            kind = self._style.paint_kind(kind, f"{kind}[{finding.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(finding.message)}{remark}")
         out.append(f"{self._style.bold(name)}: {self.verdict(result)}")
         return "\n".join(out) + "\n"

@@ -127,7 +127,7 @@ class FullRenderer:
         return "\n".join(lines)
 
     def _title(self, kind: str, code: str, message: str) -> str:
-        return self._style.said(kind, f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")
+        return self._style.paint_kind(kind, f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")
 
     def _remarks(self, remarks: Sequence[tuple[str, str]], margin: int) -> list[str]:
         out = []

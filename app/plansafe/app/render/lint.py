@@ -59,7 +59,7 @@ class FullLint:
     def _block(self, diagnostic: Diagnostic, result: Lint) -> str:
         style = self._style
         kind = diagnostic.severity.value
-        title = style.said(kind, f"{kind}[{diagnostic.code}]")
+        title = style.paint_kind(kind, f"{kind}[{diagnostic.code}]")
         margin = gutter(diagnostic.labels, result.sources)
         lines = [title + style.bold(f": {visible(diagnostic.message)}")]
         lines += excerpt(diagnostic.labels, result.sources, margin, style.about(kind))
@@ -70,7 +70,7 @@ class FullLint:
 
     def _summary(self, result: Lint, ignore: frozenset[str]) -> str:
         code = result.exit_code(ignore)
-        return self._style.said(_KINDS.get(code, "error"), _verdict(result, code)) + _counts(result)
+        return self._style.paint_kind(_KINDS.get(code, "error"), _verdict(result, code)) + _counts(result)
 
 
 class ConciseLint:
@@ -84,7 +84,7 @@ class ConciseLint:
         name = visible(used.specs[0].path) if used.specs else "lint"
         out = [self._line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
         code = result.exit_code(ignore)
-        verdict = self._style.said(_KINDS.get(code, "error"), _verdict(result, code))
+        verdict = self._style.paint_kind(_KINDS.get(code, "error"), _verdict(result, code))
         return "\n".join([*out, f"{self._style.bold(name)}: {verdict}{_counts(result)}"]) + "\n"
 
     def _line(self, diagnostic: Diagnostic, name: str, result: Lint) -> str:
@@ -92,7 +92,7 @@ class ConciseLint:
         where = place(label.source, label.span, result.sources) if label else name
         because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
         kind = diagnostic.severity.value
-        tag = self._style.said(kind, f"{kind}[{diagnostic.code}]")
+        tag = self._style.paint_kind(kind, f"{kind}[{diagnostic.code}]")
         return f"{self._style.bold(where)}: {tag} {visible(diagnostic.message)}{because}"
 
 

@@ -66,7 +66,7 @@ def in_force(
     values: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
     for key in ("home", "baseline"):
         if values[key] is not None:
-            values[key] = project.beside(str(values[key]))
+            values[key] = project.resolve(str(values[key]))
     if values["format"] not in forms:
         values["format"] = None
     if settings.gate:

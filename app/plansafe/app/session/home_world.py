@@ -224,7 +224,7 @@ def _scene_or_goal_test(settings: Settings) -> Callable[[str], bool]:
     if project is not None:
         for option_path, pattern in ((settings.scene, project.scene), (settings.goal, project.goal)):
             if option_path is None and pattern is not None:
-                patterns.append(_any_stem(project.beside(pattern)))
+                patterns.append(_any_stem(project.resolve(pattern)))
 
     def is_scene_or_goal(path: str) -> bool:
         real = os.path.realpath(path)

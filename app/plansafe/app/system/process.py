@@ -1,4 +1,4 @@
-"""What every command does around its work: limits, exit codes of what is no verdict, where the report goes."""
+"""Run a command: limits, exit codes of errors, and the destination of the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Please report it with the text above, the command line, and the files if you can
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Do the work of a command; whatever goes wrong has an exit code that is no verdict."""
+    """Run a command; an exception ends with an exit code that differs from those of verdicts."""
     try:
         return work()
     except KeyboardInterrupt:
@@ -34,24 +34,24 @@ def guarded(work: Callable[[], int]) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _FULL:  # files of the user are opened where it is said
+        if isinstance(error, OSError) and error.errno in _FULL:  # opening a file of the user is handled elsewhere
             _discard_output()
             return complain(unwritable("standard output", error))
-        import traceback  # noqa: PLC0415 - for bugs alone
+        import traceback  # noqa: PLC0415 - only bugs need it
 
-        from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - where something is shown
+        from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - only bugs need it
 
         print(escaped(traceback.format_exc()) + REPORT, file=sys.stderr)
         return 4
 
 
 def _discard_output() -> None:
-    """Nobody reads on, or nothing can be written: the interpreter would complain about the unflushed rest at exit."""
+    """Redirect standard output to the null device, so that the interpreter can flush its buffer at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(problem: Diagnostic) -> int:
-    """Say what is wrong with the command line; the exit code of that."""
+    """Print an error about the command line, and return its exit code."""
     from plansafe.app.system.terminal_text import brief  # noqa: PLC0415 - for a mistake alone
 
     print(f"error[{problem.code}]: {brief(problem.message)}", file=sys.stderr)
@@ -61,9 +61,9 @@ def complain(problem: Diagnostic) -> int:
 
 
 def written(output: str | None, work: Callable[[TextIO], int], guard: Guard = UNGUARDED) -> int:
-    """Do some work that writes to standard output, or to a file that is replaced only when all is written.
+    """Call ``work`` with standard output, or with a file that is replaced after a complete write.
 
-    An exit code: that of the work, or 2 where the output cannot be written.
+    Returns the exit code of ``work``, or 2 if the output cannot be written.
     """
     if output is not None and output not in STANDARD_OUTPUT:
         try:
@@ -84,7 +84,7 @@ def written(output: str | None, work: Callable[[TextIO], int], guard: Guard = UN
 
 
 def for_a_browser(output: str | None) -> Diagnostic | None:
-    """What is wrong with writing a page there: on a terminal nobody can read it."""
+    """The error for a page on a terminal, where it cannot be read."""
     if output is not None or sys.stdout is None or not sys.stdout.isatty():
         return None
     from plansafe.grammar.codes import SC  # noqa: PLC0415 - for a mistake alone
@@ -93,65 +93,65 @@ def for_a_browser(output: str | None) -> Diagnostic | None:
     return Diagnostic(SC.BAD_OPTION, text, help="name a file with --output FILE.html, and open it")
 
 
-def for_a_program(what: str, page: str) -> None:
-    """Say on a terminal, where a person started it, that a command waits for the messages of a program."""
+def for_a_program(client: str, page: str) -> None:
+    """Tell a user who started the command on a terminal that it waits for the messages of a program."""
     if sys.stdin is not None and sys.stdin.isatty():
-        remark((f"{what} starts this, and speaks to it over standard input ({page}); end it with Ctrl-C",))
+        remark((f"this command is for {client}, which sends messages to standard input ({page}); end it with Ctrl-C",))
 
 
 def remark(notes: Iterable[str]) -> None:
-    """Say on standard error what else has changed by writing a file."""
-    from plansafe.app.system.terminal_text import brief  # noqa: PLC0415 - where there is something to say
+    """Print notes on standard error."""
+    from plansafe.app.system.terminal_text import brief  # noqa: PLC0415 - only notes need it
 
     for note in notes:
         print(f"note: {brief(note)}", file=sys.stderr)
 
 
 def print_text(text: str) -> None:
-    """Print a plan or another text with the user's words on standard output; what cannot be seen is escaped."""
-    from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - where such a text is printed
+    """Print a plan or another text with words of the user; invisible characters are escaped."""
+    from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - only such texts need it
 
-    shown = escaped(text)
+    escaped_text = escaped(text)
     sys.stdout.flush()
-    sys.stdout.buffer.write(shown.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.write(escaped_text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
-    if shown != text:
-        remark(("characters that cannot be seen were printed as escapes; a file gets them as they are",))
+    if escaped_text != text:
+        remark(("invisible characters were printed as escapes; a file gets the original characters",))
 
 
 def standard_output() -> TextIO:
-    """Standard output, which shows what it cannot encode instead of failing."""
+    """Standard output; it escapes characters that it cannot encode."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     return sys.stdout
 
 
 def terminal(choice: str, stream: TextIO) -> Style:
-    """What can be shown on ``stream``: colours or none, and how many columns."""
+    """The style for ``stream``: colours and number of columns."""
     color = _wants_color(choice, stream)
     return Style(color, _columns(stream) if color or stream.isatty() else WIDE)
 
 
 def _wants_color(choice: str, stream: TextIO) -> bool:
-    """The flag wins; then NO_COLOR; then FORCE_COLOR or CLICOLOR_FORCE; else it takes a terminal that has colours."""
-    said = os.environ.get
+    """Decide by the option, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, otherwise by the terminal."""
+    variable = os.environ.get
     if choice != "auto":
         return choice == "always"
-    if said("NO_COLOR"):
+    if variable("NO_COLOR"):
         return False
-    if said("FORCE_COLOR", "0") not in _OFF or said("CLICOLOR_FORCE", "0") not in _OFF:
+    if variable("FORCE_COLOR", "0") not in _OFF or variable("CLICOLOR_FORCE", "0") not in _OFF:
         return True
-    return stream.isatty() and said("CLICOLOR") != "0" and said("TERM") != "dumb"
+    return stream.isatty() and variable("CLICOLOR") != "0" and variable("TERM") != "dumb"
 
 
 def _columns(stream: TextIO) -> int:
-    """The width of the terminal that ``stream`` is, or is meant for; COLUMNS wins.
+    """The width of the terminal: COLUMNS, otherwise the size of ``stream``.
 
-    Elsewhere COLUMNS says nothing: whoever loads readline sets it for all that it starts.
+    Call it only for terminals and forced colours: programs with readline set COLUMNS for all child processes.
     """
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and 0 < len(given) < 6 and int(given) > 0:
-        return int(given)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and 0 < len(columns) < 6 and int(columns) > 0:
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or WIDE
     except (OSError, ValueError):
@@ -159,7 +159,7 @@ def _columns(stream: TextIO) -> int:
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Bound the address space of this process, so that a huge input ends in an answer and not in a frozen machine."""
+    """Limit the address space of this process, so that a huge input ends with an error."""
     if not mebibytes:
         return
     try:
@@ -174,7 +174,7 @@ def limit_memory(mebibytes: int) -> None:
 
 
 def limit_data(mebibytes: int) -> None:
-    """Bound what this process may allocate beyond what it has: for one that shares memory which is not its own."""
+    """Limit the additional data memory of this process; for processes with shared memory."""
     if not mebibytes:
         return
     try:

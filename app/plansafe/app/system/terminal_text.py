@@ -1,4 +1,4 @@
-"""Untrusted text on a terminal: visible, of known width, and coloured only by us."""
+"""Show untrusted text on a terminal: visible characters, known width, and only the colours of this module."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 TAB = 4
 WIDE = 120
-"""Columns where nobody says how wide the terminal is: in a file, in a pipe."""
+"""Columns of files and pipes, which have no width."""
 _NARROWEST = 40
 LONGEST = 1_000
 _UNSEEN = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-"""What Unicode counts as printable although nothing is to be seen: fillers, joiners, selectors of variants, the empty
-braille pattern. A name with one of them looks like another name."""
+"""Invisible characters that Unicode counts as printable: fillers, joiners, variation selectors, the empty braille
+pattern. A name with such a character looks like a different name."""
 _KINDS = {"error": "1;31", "warning": "1;33", "undecided": "1;33", "note": "1;36", "good": "1;32"}
 _GOOD = ("SAFE", "VALID")
 
 
 def visible(text: str) -> str:
-    """Replace what is not printable by pictures of one column: no input can move the cursor or set colours.
+    """Replace unprintable characters by symbols of one column, so that input cannot move the cursor or set colours.
 
-    Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode
-    leaves undefined.
+    Unprintable are controls, direction marks, characters without width, unusual blanks, surrogates and undefined code
+    points.
     """
     if not text.isprintable():
         text = "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
@@ -32,9 +32,9 @@ def visible(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""A text of several lines in which what :func:`visible` replaces stands as an escape, such as ``\u202e``.
+    r"""Escape the characters that :func:`visible` replaces, such as ``\u202e``, in a text of several lines.
 
-    Ends of lines and tabs stay, so that a plan is still a plan; bytes that are not UTF-8 are ``\xe9``.
+    Line ends and tabs stay, so that a plan remains readable; bytes that are not UTF-8 become ``\xe9``.
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
@@ -53,7 +53,7 @@ def _escape(character: str, following: str) -> str:
 
 
 def brief(text: str) -> str:
-    """A visible text of bounded length: what is wrong may be a name of a million letters."""
+    """Shorten a text and make it visible: an invalid name may have a million letters."""
     return visible(text if len(text) <= LONGEST else f"{text[:LONGEST]}\u2026")
 
 
@@ -64,7 +64,7 @@ def _picture(code: int) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a visible text takes: two for wide characters, none for combining ones."""
+    """Columns of a visible text: two for wide characters, none for combining characters."""
     if text.isascii():
         return len(text)
     import unicodedata  # noqa: PLC0415 - most texts are ASCII
@@ -73,23 +73,23 @@ def width(text: str) -> int:
 
 
 def pad(text: str, columns: int) -> str:
-    """Fill up with blanks on the right."""
+    """Pad with blanks on the right."""
     return text + " " * (columns - width(text))
 
 
 def centre(text: str, columns: int) -> str:
-    """Fill up with blanks on both sides, a spare one on the right."""
+    """Pad with blanks on both sides, with an odd blank on the right."""
     left = (columns - width(text)) // 2
     return pad(" " * max(left, 0) + text, columns)
 
 
 def not_checked(report: Report) -> str:
-    """Why safety was not checked: there are no rules, or none of them is applicable."""
+    """The reason why safety was not checked: a task without applicable rules."""
     count = report.inapplicable
-    why = (
+    reason = (
         "no rules" if count == 0 else "the only rule cannot apply" if count == 1 else f"none of {count} rules can apply"
     )
-    return f"safe: not checked, {why}"
+    return f"safe: not checked, {reason}"
 
 
 def values(report: Report) -> str:
@@ -99,20 +99,20 @@ def values(report: Report) -> str:
 
 
 def cut(text: str, columns: int) -> str:
-    """A visible text that takes at most so many columns."""
+    """Cut a visible text to at most ``columns``."""
     if width(text) <= columns:
         return text
-    kept, taken = [], 1
+    characters, used_columns = [], 1
     for character in text:
-        taken += width(character)
-        if taken > columns:
+        used_columns += width(character)
+        if used_columns > columns:
             break
-        kept.append(character)
-    return "".join(kept) + "\u2026"
+        characters.append(character)
+    return "".join(characters) + "\u2026"
 
 
 def folded(text: str, columns: int) -> list[str]:
-    """A visible text in lines of at most so many columns, broken at blanks; a longer word stays whole."""
+    """Break a visible text at blanks into lines of at most ``columns``; longer words are not broken."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and width(lines[-1]) + 1 + width(word) <= columns:
@@ -123,7 +123,7 @@ def folded(text: str, columns: int) -> list[str]:
 
 
 class Style:
-    """What a terminal can show: its columns, and colours or none. ``kind`` says what is being pointed at."""
+    """Colours and columns of a terminal. ``kind`` is the kind of message whose colour :meth:`mark` uses."""
 
     def __init__(self, enabled: bool, columns: int = WIDE, kind: str = "error") -> None:
         self._enabled = enabled
@@ -131,27 +131,27 @@ class Style:
         self._kind = kind
 
     def about(self, kind: str) -> Style:
-        """The style of an excerpt that goes with an ``error``, a ``warning``, a ``note`` or what is ``undecided``."""
+        """The style of an excerpt of a message: ``error``, ``warning``, ``note`` or ``undecided``."""
         return Style(self._enabled, self.columns, kind)
 
     def mark(self, text: str) -> str:
-        """Colour the caret and its words in the colour of what they are about."""
-        return self.said(self._kind, text)
+        """Colour a caret and its label in the colour of the message."""
+        return self.paint_kind(self._kind, text)
 
-    def said(self, kind: str, text: str) -> str:
-        """Colour an ``error``, a ``warning``, a ``note``, what is ``undecided`` and what is ``good``."""
+    def paint_kind(self, kind: str, text: str) -> str:
+        """Use the colour of a kind: ``error``, ``warning``, ``note``, ``undecided`` or ``good``."""
         return self.paint(text, _KINDS.get(kind, _KINDS["error"]))
 
     def verdict(self, text: str) -> str:
-        """Colour a headline by what it says."""
-        return self.said("good" if text in _GOOD else "warning" if text == "UNKNOWN" else "error", text)
+        """Colour a headline by its verdict."""
+        return self.paint_kind("good" if text in _GOOD else "warning" if text == "UNKNOWN" else "error", text)
 
     def paint(self, text: str, code: str) -> str:
         """Wrap a text in an SGR sequence."""
         return f"\x1b[{code}m{text}\x1b[0m" if self._enabled and text else text
 
     def bold(self, text: str) -> str:
-        """The text in bold, where styles are shown."""
+        """Make the text bold, if styles are enabled."""
         return self.paint(text, "1")
 
     def frame(self, text: str) -> str:
@@ -159,19 +159,19 @@ class Style:
         return self.paint(text, "1;34")
 
     def error(self, text: str) -> str:
-        """Colour what is wrong."""
+        """Use the colour of errors."""
         return self.paint(text, "1;31")
 
     def warning(self, text: str) -> str:
-        """Colour what is doubtful."""
+        """Use the colour of warnings."""
         return self.paint(text, "1;33")
 
     def good(self, text: str) -> str:
-        """Colour what is right."""
+        """Use the colour of success."""
         return self.paint(text, "1;32")
 
     def faint(self, text: str) -> str:
-        """The text in a fainter style, where styles are shown."""
+        """Make the text fainter, if styles are enabled."""
         return self.paint(text, "2")
 
 

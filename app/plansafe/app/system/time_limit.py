@@ -1,7 +1,7 @@
-"""A time limit that no loop can outlast.
+"""A time limit that interrupts long loops.
 
-The engine looks at the clock between steps; one condition over many objects can take longer than any limit. Where the
-system has interval timers, and in the main thread alone, a signal ends what the engine's own limit did not.
+The engine checks the clock between steps, but a single condition over many objects can exceed any limit. A signal then
+interrupts the check, if the system has interval timers and the check runs in the main thread.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import TracebackType
 
 GRACE = 0.5
-"""Seconds that the engine has beyond its limit to end by itself, with a better report."""
+"""Additional seconds for the engine to reach its own limit, which gives a better report."""
 
 
 class OutOfTime(Exception):
@@ -17,9 +17,9 @@ class OutOfTime(Exception):
 
 
 class Alarm:
-    """Raises :class:`OutOfTime` when ``seconds`` have passed since :meth:`arm`; 0 is no limit.
+    """Raises :class:`OutOfTime` when ``seconds`` have passed since :meth:`arm`; 0 means no limit.
 
-    A context manager: the signal's handler is its own between entry and exit.
+    A context manager that replaces the signal handler.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -41,18 +41,18 @@ class Alarm:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._set:
-            import signal  # noqa: PLC0415 - loaded already, on entry
+            import signal  # noqa: PLC0415 - already loaded
 
             self.disarm()
             signal.signal(signal.SIGALRM, self._before)
 
     def arm(self) -> None:
-        """Begin to count."""
+        """Start the timer."""
         if self._set:
             self._timer(self._real, self._seconds + GRACE)
 
     def disarm(self) -> None:
-        """Stop counting."""
+        """Stop the timer."""
         if self._set:
             self._timer(self._real, 0)
 

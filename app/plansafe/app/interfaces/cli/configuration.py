@@ -129,7 +129,7 @@ def _values(now: InForce) -> dict[str, str]:
     """The values in words, by key."""
     settings, project = now.settings, now.settings.project
     files = {
-        key: getattr(settings, key) or (project and getattr(project, key) and project.beside(getattr(project, key)))
+        key: getattr(settings, key) or (project and getattr(project, key) and project.resolve(getattr(project, key)))
         for key in ("domain", "problem", "scene", "goal")
     }
     if settings.specs:
