@@ -308,7 +308,7 @@ def test_the_project_file_is_an_input_as_well(run: Run, writer: str) -> None:
     Path("safecheck.toml").write_text(text)
     code, _, err = run(*WRITERS[writer], "safecheck.toml")
     assert code == 2
-    assert "error[SC640]: safecheck.toml is not written: it is read" in err
+    assert "error[SC640]: safecheck.toml is not written: it is an input" in err
     assert Path("safecheck.toml").read_text() == text
 
 
@@ -414,7 +414,7 @@ def test_fix_loses_nothing_that_somebody_else_wrote(run: Run, monkeypatch: pytes
         assert "error[SC607]: cannot write tea.plan: no such file or directory" in err
         assert not Path("tea.plan").exists()
     else:
-        assert "error[SC640]: tea.plan is not written: it was changed meanwhile" in err
+        assert "error[SC640]: tea.plan is not written: it was changed during the write" in err
         assert Path("tea.plan").read_text() == theirs
     assert err.endswith("\n0 fixed, 1 left\n")
     assert left_over() == []
