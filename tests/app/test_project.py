@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.interfaces.cli.init import project_text
+from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import BadProject, find_project
 from plansafe.app.session.audit import audit
+from plansafe.app.session.configuration import COPIED_KEYS
 from plansafe.app.session.model import Settings
 
 Run = Callable[..., tuple[int, str, str]]
@@ -359,3 +361,10 @@ def test_a_plan_is_still_wanted(run: Run) -> None:
         code, _, err = run(command)
         assert code == 2
         assert "Missing argument" in err
+
+
+def test_every_key_of_the_project_file_is_shown_and_reaches_the_settings(run: Run) -> None:
+    _, out, _ = run("--show-config")
+    assert not [key for key in project_options() if f"\n  {key} " not in out]
+    handled_separately = {"domain", "problem", "specifications", "world", "scene", "goal", "format", "limits.memory"}
+    assert set(project_options()) == COPIED_KEYS | handled_separately

@@ -492,4 +492,4 @@ def test_what_was_wrong_before_has_to_be_mended_too(run: Run) -> None:
     Path("tea.plan").write_text("(go kitchen hall)\n")
     code, out, _ = run("repair", "tea.plan", "--max-cost", "0.5")
     assert code == 3
-    assert "1 finding was there before the plan began, and a repair has to mend that, too" in out
+    assert "1 finding was already in the initial state; with --judge all, a repair must also fix such findings" in out

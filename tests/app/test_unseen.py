@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.app.interfaces.cli.commandline import app
+from plansafe.app.render import FORMATS
 from plansafe.app.system.terminal_text import escaped, visible
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
@@ -69,7 +70,6 @@ FILES = {
 }
 GIVEN = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "k.safe")
 PLAIN = ("plain.plan", "--domain", "plain-d.pddl", "--problem", "plain-p.pddl", "--spec", "plain.safe")
-FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 COMMANDS = [
     *[(name, *GIVEN, "--format", f) for f in FORMATS for name in (NAME, "ill.plan", "broken.plan", "gone\x1b\u202e")],
     *[(NAME, *GIVEN[:2], "--problem", "open.pddl", "--spec", "k.safe", "--format", f) for f in FORMATS],

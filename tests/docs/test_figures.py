@@ -14,6 +14,7 @@ MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b
 AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 KEPT = {
     ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
+    ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
     ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     (

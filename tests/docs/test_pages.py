@@ -55,6 +55,7 @@ READ = (
     "CHANGELOG.md",
     *[path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/*.md"))],
     "verifier/plansafe/verifier/kernel/README.md",
+    "verifier/plansafe/verifier/repair/README.md",
     *[f"{path.parent.name}/README.md" for path in sorted(ROOT.glob("*/README.md")) if path.parent.name != "docs"],
 )
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")

@@ -125,9 +125,10 @@ def test_the_reference_has_every_rule_with_its_examples(pages: dict[str, str]) -
         seen += 1
         assert one.text in text, one.rule.name
         assert "a plan that breaks it" in text and "a plan that keeps it" in text, one.rule.name
-        for plan in one.cases.glob("*.plan"):
-            assert plan.read_text(encoding="utf-8").splitlines()[-1] in text
-    assert seen >= len([*rules.CASES.glob("home/*/problem.pddl"), *rules.CASES.glob("rules/*/problem.pddl")])
+        assert one.cases, one.rule.name
+        for case in one.cases:
+            assert case.text("plan").splitlines()[-1] in text
+    assert seen >= len([*rules.CASES.glob("home/*.md"), *rules.CASES.glob("rules/*.md")])
 
 
 def test_the_reference_has_what_the_pages_import(pages: dict[str, str]) -> None:

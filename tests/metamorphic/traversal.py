@@ -218,6 +218,8 @@ class Traversal:
         if is_quantifier(tree):
             inner = scope.inside(typed_pairs(tree[1]))
             return (tree[0], self._typed(tree[1], self.variable_name), self._timed_condition(tree[2], inner))
+        if tree and tree[0] == "preference" and isinstance(tree[-1], tuple):
+            return (*tree[:-1], self._timed_condition(tree[-1], scope))
         if is_phased(tree):
             if "?duration" in str(tree[2][:2]):
                 return (*tree[:2], self._timed_condition(tree[2], scope))

@@ -9,7 +9,7 @@ from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import Project
 from plansafe.app.session.model import Settings
 
-_AS_THEY_ARE = frozenset(
+COPIED_KEYS = frozenset(
     (
         "judge",
         "min_severity",
@@ -24,7 +24,7 @@ _AS_THEY_ARE = frozenset(
         "limits.instances",
     )
 )
-"""Keys whose values are used as settings without conversion."""
+"""Keys of the project file whose values become settings unchanged."""
 _OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
 """Keys that affect the verdict; under ``--gate`` only the command line sets them."""
 
@@ -75,7 +75,7 @@ def in_force(
             settings = settings._replace(judge="all")  # a world in the project file must not weaken the gate
     used = {key: values[key] for key in supported if values[key] is not None and key not in flags}
     options = project_options()
-    changed = {options[key].setting or key: value for key, value in used.items() if key in _AS_THEY_ARE}
+    changed = {options[key].setting or key: value for key, value in used.items() if key in COPIED_KEYS}
     settings = settings._replace(**changed)  # type: ignore[arg-type] # the reader of the file checks the types
     form = str(used.get("format", form))
     if "limits.memory" in used and project.limits.memory is not None:
