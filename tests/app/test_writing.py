@@ -252,7 +252,7 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
             with pytest.raises(NotWritten) as refused:
                 save(str(folder / name), "text")
             assert refused.value.diagnostic.message.endswith(f"/folder/{name}: permission denied")
-            assert "its folder must be writable" in str(refused.value.diagnostic.help)
+            assert "in the same folder, which must be writable" in str(refused.value.diagnostic.help)
     finally:
         if ROOT:
             os.seteuid(0)
