@@ -189,7 +189,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (("lint",), "SC602", "there is nothing to look at"),
             (("lint", "graph.json", "--domain", "household"), "SC003", "not a specification"),
             (("lint", "--world", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
-            (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "give it with --scene"),
+            (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "name it with --scene"),
             (("lint", "--world", "virtualhome", "--domain", "household"), "SC607", "does not use --domain"),
             (("lint", "--world", "despite", "--scene", "graph.json"), "SC603", "--problem FILE"),
         ],

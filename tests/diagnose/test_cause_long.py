@@ -67,4 +67,4 @@ def test_causes_end_with_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     (done,) = examine([plan], Settings(), ExaminationOptions(causes=True))
     assert done.result.report.findings
     assert [one.cause for one in done.causes] == [None] * len(done.result.report.findings)
-    assert "time for the causes of this plan has passed" in done.causes[0].text
+    assert "time limit for the causes of this plan was reached" in done.causes[0].text
