@@ -162,7 +162,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
                 "SC607",
                 "--problem",
             ),
-            (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "without --world"),
+            (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "leave out --world"),
             (
                 ("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"),
                 "SC014",
@@ -186,7 +186,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
             (("lint", "hom"), "SC601", "did you mean `home`?"),
             (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
-            (("lint",), "SC602", "there is nothing to look at"),
+            (("lint",), "SC602", "no input: name a specification"),
             (("lint", "graph.json", "--domain", "household"), "SC003", "not a specification"),
             (("lint", "--world", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
             (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "name it with --scene"),
