@@ -158,7 +158,7 @@ def test_a_port_that_another_program_has_is_a_mistake(tmp_path: Any) -> None:
         port = str(other.getsockname()[1])
         answer = refused(tmp_path, "--port", port)
     assert f"cannot listen at port {port} of 127.0.0.1: address already in use" in answer
-    assert "--port 0 for any that is free" in answer
+    assert "any free port with --port 0" in answer
 
 
 def refused(folder: Any, *flags: str) -> str:

@@ -50,7 +50,7 @@ def test_a_misspelt_command_is_named(
     code, out, err = said(capsys, typed, "x.plan")
     assert (code, out) == (2, "")
     assert err == (
-        f"error[SC607]: there is no file {typed}, and no such command\n  = help: did you mean `safecheck {meant}`?\n"
+        f"error[SC607]: {typed} is not a file and not a command\n  = help: did you mean `safecheck {meant}`?\n"
     )
 
 

@@ -118,6 +118,6 @@ def test_a_certificate_says_which_question_it_answers(run: Run) -> None:
     assert run(*again)[0] == 1
     code, _, err = run(*again, "--judge", "introduced")
     assert code == 1
-    assert "of another question: --judge introduced --min-severity medium" in err
+    assert "for other options: --judge introduced --min-severity medium" in err
     Path("proof").write_text("\n".join([*lines[:3], *lines[5:]]) + "\n")
     assert run("audit", "--verify-certificate", "proof")[0] == 1

@@ -84,7 +84,7 @@ def test_what_is_gone_is_told(run: Run) -> None:
     assert [entry["rule"] for entry in found["baseline"]["gone"]] == ["heat-off"]
     _, out, err = run("oven.plan", "--baseline", "known.json", "--format", "concise")
     assert "baseline known.json: gone: heat-off: " in out
-    assert "baseline: 2 of its findings are in 1 plans not judged to the end" in err
+    assert "baseline: 2 of its findings are in 1 plans that were not audited to the end" in err
     _, out, _ = run("oven.plan", "--baseline", "known.json", "--format", "sarif")
     (result,) = sarif_log(out)["runs"][0]["results"]
     assert (result["baselineState"], result["ruleId"]) == ("absent", "heat-off")

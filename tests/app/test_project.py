@@ -324,13 +324,13 @@ def test_init_guesses_nothing(run: Run) -> None:
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
 def test_what_init_writes_can_be_read(name: str) -> None:
-    from plansafe.app.interfaces.cli.init import _can_be_written, _Found
+    from plansafe.app.interfaces.cli.init import _can_be_written, _ProjectPart
     from plansafe.app.project.file_kinds import Heading, Kind
 
     if not _can_be_written(name):
         return
-    files = [_Found(name, Heading(Kind.DOMAIN, "d")), _Found(name, Heading(Kind.PROBLEM, "p", "d"))]
-    read = tomllib.loads(project_text([*files, _Found(name, Heading(Kind.SAFETY, "s", "d"))]))
+    files = [_ProjectPart(name, Heading(Kind.DOMAIN, "d")), _ProjectPart(name, Heading(Kind.PROBLEM, "p", "d"))]
+    read = tomllib.loads(project_text([*files, _ProjectPart(name, Heading(Kind.SAFETY, "s", "d"))]))
     assert read == {"domain": name, "problem": name, "specifications": [name]}
 
 

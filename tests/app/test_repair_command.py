@@ -262,7 +262,7 @@ def test_fix_says_that_other_plans_are_as_near(run: Run) -> None:
     Path("p.pddl").write_text(PROBLEM.replace("(hot hob)", ""))
     code, _, err = run("tea.plan", "--fix")
     assert code == 0
-    assert "tea.plan: other plans are as near: safecheck repair tea.plan" in err
+    assert "tea.plan: other safe plans are equally near: safecheck repair tea.plan" in err
 
 
 def test_fix_keeps_bytes_that_are_no_text_and_follows_links(run: Run) -> None:
@@ -295,7 +295,7 @@ def test_fix_leaves_alone_what_changed_meanwhile(run: Run, monkeypatch: pytest.M
     monkeypatch.setattr(plan_fixes, "examine", changing)
     code, _, err = run("tea.plan", "--fix")
     assert code == 2
-    assert "was changed while it was repaired" in err
+    assert "it changed during the repair" in err
     assert Path("tea.plan").read_text() == "(go kitchen hall)\n"
 
 
@@ -455,7 +455,7 @@ def test_fix_does_not_write_pddl_over_prose(run: Run) -> None:
     for flag in ("--fix", "--diff"):
         code, _, err = run("tea.md", "--from", "text", flag)
         assert code == 2
-        assert "--fix would write PDDL over a plan in prose" in err
+        assert "--fix would replace a plan in prose by PDDL" in err
     assert Path("tea.md").read_text() == LOOSE
 
 

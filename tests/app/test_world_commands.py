@@ -264,7 +264,7 @@ def test_nothing_is_overwritten_unasked(home: Path) -> None:
     export = ("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json")
     code, text = run(*export, cwd=home)
     assert (code, (home / "domain.pddl").read_text()) == (2, "mine")
-    assert "it is there already" in text
+    assert "the file exists already" in text
     assert not (home / "problem.pddl").exists()
     assert run(*export, "-o", "made", cwd=home)[0] == 0
     assert run(*export, "-o", "made", cwd=home)[0] == 0
@@ -325,7 +325,7 @@ def test_gaps_of_a_specification(home: Path) -> None:
     code, text = run("lint", "mine.safe", "--gaps", *problem, "--time-limit", "8", cwd=home)
     assert code == 1, text
     assert "gap[SC76" in text
-    assert "a rule that it would break, and that another plan keeps:" in text
+    assert "a rule that this plan would break, and that another plan keeps:" in text
     code, text = run("lint", "mine.safe", "--gaps", "--domain", "household", cwd=home)
     assert code == 2
     code, text = run("lint", "mine.safe", *problem, "--example", "x.plan", cwd=home)

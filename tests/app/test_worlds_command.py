@@ -147,13 +147,21 @@ def test_a_certificate_is_written_beside_the_report(run: Run, certified: Callabl
 @pytest.mark.parametrize(
     ("headline", "solver", "said"),
     [
-        (Headline.UNSAFE, "cadical195", "warm.plan: no certificate: the plan is UNSAFE; warm.proof is from before, "),
+        (
+            Headline.UNSAFE,
+            "cadical195",
+            "warm.plan: no certificate: the plan is UNSAFE; warm.proof is from an earlier audit and was not changed",
+        ),
         (
             Headline.SAFE,
             "constant folding",
-            "warm.plan: no certificate: no solver was needed; warm.proof is from before, ",
+            "warm.plan: no certificate: no solver was needed; warm.proof is from an earlier audit and was not changed",
         ),
-        (Headline.SAFE, "z3 5.4.0", "warm.plan: no certificate: z3 5.4.0 gave none; warm.proof is from before, "),
+        (
+            Headline.SAFE,
+            "z3 5.4.0",
+            "warm.plan: no certificate: z3 5.4.0 returned no proof; warm.proof is from an earlier audit",
+        ),
         (None, "", ""),
     ],
 )
@@ -185,9 +193,9 @@ def test_a_certificate_that_cannot_be_written_is_no_success(
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["warm.plan", "--certificate", "c", "--fix"], "--certificate goes with neither --fix nor --diff"),
+        (["warm.plan", "--certificate", "c", "--fix"], "--certificate cannot be combined with --fix or --diff"),
         (["warm.plan", "warm.plan", "--certificate", "c"], "--certificate takes one plan, not 2"),
-        (["warm.plan", "--certificate", "c", "--engine", "explicit"], "the explicit engine asks no solver"),
+        (["warm.plan", "--certificate", "c", "--engine", "explicit"], "the explicit engine calls no solver"),
         (["warm.plan", "--certificate", "."], "cannot write .: it is a folder"),
         (["warm.plan", "--certificate", "no/where"], "cannot write no/where: the folder no does not exist"),
         (["warm.plan", "--engine", "guess"], "guess"),

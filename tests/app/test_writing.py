@@ -377,7 +377,7 @@ def test_fix_writes_over_no_pipe(run: Run) -> None:
     os.mkfifo("pipe")
     code, out, err = run("pipe", "--fix")
     assert (code, out) == (2, "")
-    assert "error[SC607]: --fix writes over files, and pipe is none" in err
+    assert "error[SC607]: --fix replaces files, and pipe is not a file" in err
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 

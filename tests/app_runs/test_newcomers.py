@@ -82,7 +82,7 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
     assert call(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
     assert [one["headline"] for one in read_run(home / "run").rows()] == ["SAFE", "NOT CHECKED"]
     plain = call(home, "plans.jsonl")
-    assert (plain.returncode, "--run FOLDER judges its rows" in plain.stderr) == (2, True)
+    assert (plain.returncode, "audit its rows with --run FOLDER" in plain.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ALWAYS = (
     "(or (exists (?a - robot) (present ?a ?r)) (exists (?a - adult) (present ?a ?r))))))"
 )
 END = "(:termination y :parameters (?s - stove) :forbid (running ?s))"
-FAST = ("--walks", "10", "--time-limit", "5")
+FAST = ("--set", "formalise.walks=10", "--set", "limits.time=5")
 
 
 def says(*answers: str, sentence: str = SENTENCE) -> tuple[str, ...]:

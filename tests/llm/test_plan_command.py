@@ -125,7 +125,7 @@ def test_the_reference_is_written_by_its_mock(run: Run) -> None:
 
 
 def test_a_transcript_replays_to_the_same_report(run: Run) -> None:
-    asked = ("--problem", "task/p.pddl", "--seed", "7", "--feedback", "repair", "Tea!")
+    asked = ("--problem", "task/p.pddl", "--set", "seed=7", "--set", "model.feedback=repair", "Tea!")
     first = run("-m", "mock/random", *asked, "--transcript", "run.jsonl", "--decode", "shield")
     again = run("-m", "replay/run.jsonl", *asked, "--decode", "shield")
     rows = [line for line in first[1].splitlines() if not line.startswith("model ")]

@@ -327,14 +327,14 @@ def test_a_certificate_is_written_and_verified(run: Run) -> None:
     assert code == 0
     assert out.startswith("proof verified: no world of this encoding stops the plan, misses its goal or breaks a rule")
     assert re.search(r"domain  d\.pddl  sha256 [0-9a-f]{64}", out)
-    assert "not checked: that this encoding says what the files say" in out
+    assert "not checked: that the encoding matches the files" in out
     code, out, _ = run("verify-certificate", "warm.proof", "warm.plan")
     assert code == 0
-    assert out.endswith("  the encoding is that of warm.plan, made again from its files\n")
+    assert out.endswith("  the encoding equals the encoding of warm.plan, made again from its files\n")
     Path("warm.plan").write_text("; a comment\n(put-in cup)\n(start)\n")
     code, out, _ = run("verify-certificate", "warm.proof", "warm.plan")
     assert code == 0
-    assert out.endswith("the same although the certificate names another text of: warm.plan\n")
+    assert out.endswith("from the certificate's without an effect on the encoding: warm.plan\n")
 
 
 def test_a_certificate_of_something_else(run: Run) -> None:
@@ -342,12 +342,12 @@ def test_a_certificate_of_something_else(run: Run) -> None:
     Path("p.pddl").write_text(PROBLEM.replace("(or (metal cup) (not (metal bowl)))", "(metal cup)"))
     code, out, err = run("verify-certificate", "warm.proof", "warm.plan")
     assert (code, out) == (1, "")
-    assert "error[SC810]: the proof holds, but it is not about warm.plan" in err
-    assert "the certificate names another text of: p.pddl" in err
+    assert "error[SC810]: the proof is correct, but it is not about warm.plan" in err
+    assert "these files differ from the certificate's: p.pddl" in err
     Path("kitchen.safe").write_text(RULES)
     code, _, err = run("verify-certificate", "warm.proof", "warm.plan")
     assert code == 1
-    assert "nothing like it can be proved of warm.plan: it is UNSAFE" in err
+    assert "the proof is correct, but warm.plan has no proof: it is UNSAFE" in err
     assert run("verify-certificate", "warm.proof", "no.plan")[0] == 2
 
 
@@ -355,11 +355,13 @@ def test_what_the_command_refuses(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     text = Path("warm.proof").read_text()
     Path("warm.proof").write_text(text.replace(" 0\n", " 1 0\n", 5))
-    code, out, err = run("verify-certificate", "warm.proof")
+    code, out, err = run("audit", "--verify-certificate", "warm.proof")
     assert (code, out) == (1, "")
     assert err.startswith("error[SC810]: warm.proof, line ")
-    code, _, err = run("verify-certificate", "warm.plan")
+    code, _, err = run("audit", "--verify-certificate", "warm.plan")
     assert code == 2
     assert err.startswith("error[SC811]: warm.plan is not a certificate")
-    assert run("verify-certificate", "missing.proof")[2].startswith("error[SC601]: cannot read missing.proof")
-    assert run("verify-certificate", ".")[0] == 2
+    assert run("audit", "--verify-certificate", "missing.proof")[2].startswith(
+        "error[SC601]: cannot read missing.proof"
+    )
+    assert run("audit", "--verify-certificate", ".")[0] == 2

@@ -43,7 +43,7 @@ def test_made_pairs_are_what_they_say(pairs: list[Pair], tmp_path: Path, safeche
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
     code, out, _ = safecheck("align", "pairs", "--check", str(path))
-    assert (code, out) == (0, f"{path}: 12 pairs of 1 tasks, each is what it says\n")
+    assert (code, out) == (0, f"{path}: 12 pairs of 1 tasks, all correct\n")
 
 
 @pytest.mark.slow
@@ -140,12 +140,12 @@ def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.M
     (tmp_path / "mine" / "file").write_text("", encoding="utf-8")
     new = str(tmp_path / "new")
     for arguments, said in (
-        ([], f"error[{SC.BAD_OPTION}]: no folder is named"),
+        ([], f"error[{SC.BAD_OPTION}]: --output is missing"),
         (["-o", str(tmp_path / "mine")], f"error[{SC.NOT_WRITTEN}]"),
         (["-o", str(tmp_path / "none" / "new")], f"error[{SC.NOT_WRITTEN}]"),
         (["--check", str(tmp_path / "none")], f"error[{SC.BAD_TRAINING_DATA}]"),
         (["--check", str(tmp_path / "mine" / "file")], "it is empty"),
-        (["--check", str(tmp_path / "mine" / "file"), "-o", new], "--check makes no folder"),
+        (["--check", str(tmp_path / "mine" / "file"), "-o", new], "--check writes no folder"),
         (["-o", new, "--run", str(tmp_path / "mine" / "file")], f"error[{SC.BAD_RUN}]"),
         (["-o", new, "--source", "virtualhome"], "VirtualHome needs the public data sets"),
         (["-o", new, "--source", "scenarios", "--set", "limits.time=1"], f"error[{SC.NO_PAIRS}]: there is no pair for"),

@@ -16,7 +16,7 @@ _OFF = ("false", "no", "0")
 
 
 class RequestField(NamedTuple):
-    """The field of an HTTP or MCP request that sets an option. ``longest``: characters of a text, if not the usual."""
+    """The field of an HTTP or MCP request that sets an option. ``longest``: maximum characters of a text."""
 
     name: str
     about: str
@@ -26,8 +26,8 @@ class RequestField(NamedTuple):
 class Option(NamedTuple):
     """One option or argument of a command.
 
-    ``off`` is the flag that switches a switch off; ``key`` is its name in the project file and for ``--set``.
-    An option with ``only_set`` is documented by its key alone: its flag still works, with a warning.
+    ``off`` is the flag that turns a switch off; ``key`` is the option's name in the project file and for ``--set``.
+    An option with ``only_set`` is set with ``--set KEY=VALUE``; its flag still works, with a warning.
     ``setting`` is the field of :class:`plansafe.app.session.model.Settings` that gets the value, after ``convert``.
     ``action`` is called as soon as the option is read, such as for ``--version``.
     """
@@ -61,7 +61,7 @@ class Option(NamedTuple):
         return self.flags[0] if self.flags else ""
 
     def read(self, text: str) -> Any:
-        """Read one value. Raises :class:`ValueError`, whose message says what is expected."""
+        """Read one value. Raises :class:`ValueError`, whose message describes the expected values."""
         match self.kind:
             case "switch":
                 if text.lower() in (*_ON, *_OFF):
@@ -77,11 +77,11 @@ class Option(NamedTuple):
                 return text
 
     def _number(self, text: str) -> int | float:
-        whole = self.kind == "integer"
+        is_integer = self.kind == "integer"
         try:
-            value: int | float = int(text) if whole else float(text)
+            value: int | float = int(text) if is_integer else float(text)
         except ValueError:
-            raise ValueError(f"is {'a whole' if whole else 'a'} number, not {text!a}") from None
+            raise ValueError(f"is {'a whole' if is_integer else 'a'} number, not {text!a}") from None
         if (
             (self.low is not None and value < self.low)
             or (self.high is not None and value > self.high)
@@ -114,12 +114,12 @@ def number(*flags: str, help: str, **extra: Any) -> Any:
 
 
 def switch(*flags: str, help: str, **extra: Any) -> Any:
-    """Declare an option that is switched on by its flag."""
+    """Declare a switch: its flag turns it on."""
     return _option("switch", flags, help, {"default": False, **extra})
 
 
 def choice(*flags: str, values: tuple[str, ...] | type[StrEnum], help: str, **extra: Any) -> Any:
-    """Declare an option that takes one of some texts, or a member of an enumeration."""
+    """Declare an option that takes one of these texts, or a member of an enumeration."""
     if isinstance(values, tuple):
         return _option("choice", flags, help, {"choices": values, **extra})
     return _option("choice", flags, help, {"choices": tuple([item.value for item in values]), "enum": values, **extra})
@@ -131,7 +131,7 @@ def argument(metavar: str, help: str, **extra: Any) -> Any:
 
 
 def changed(option: Any, **changes: Any) -> Any:
-    """A declared option with other values, such as another default."""
+    """A declared option with changes, such as another default."""
     assert isinstance(option, Option)
     return option._replace(**changes)
 
@@ -139,11 +139,11 @@ def changed(option: Any, **changes: Any) -> Any:
 class Options:
     """The options of a command: attributes that hold declarations in the class, and values in an instance.
 
-    ``given`` names those that the user has set, ``assigned`` those of them that ``--set`` has set. A subclass may name
-    the heading of its options in the help.
+    ``set_by_user`` names the options that the user has set; ``assigned`` names the subset set by ``--set``. A subclass
+    can name the heading of its options in the help.
     """
 
-    given: frozenset[str]
+    set_by_user: frozenset[str]
     assigned: frozenset[str]
     _declared: dict[str, Option]
 
@@ -163,11 +163,11 @@ class Options:
     def __init__(self, **values: Any) -> None:
         for name, option in self._declared.items():
             setattr(self, name, values.get(name, option.default))
-        self.given = frozenset(values)
+        self.set_by_user = frozenset(values)
         self.assigned = frozenset()
 
     def origin(self, name: str) -> str:
-        """What set an option on the command line: its flag, or ``--set``."""
+        """How the user has set an option on the command line: its flag, or ``--set KEY``."""
         option = self._declared[name]
         return f"--set {option.key}" if name in self.assigned else option.flag
 
@@ -177,20 +177,20 @@ class Options:
         return cls._declared
 
     def settings(self) -> dict[str, Any]:
-        """The values that audits take, by the fields of ``Settings``."""
-        found: dict[str, Any] = {}
+        """The values for an audit, by the fields of ``Settings``."""
+        values: dict[str, Any] = {}
         for name, option in self._declared.items():
             if option.setting:
                 value = getattr(self, name)
-                found[option.setting] = value if option.convert is None else option.convert(value)
-        return found
+                values[option.setting] = value if option.convert is None else option.convert(value)
+        return values
 
 
 Chosen = TypeVar("Chosen", bound=Options)
 
 
 class CommandFunction(NamedTuple, Generic[Chosen]):
-    """A command: the class of its options, and what it does with them; the result is an exit code."""
+    """A command: the class of its options, and the function that runs it and returns an exit code."""
 
     options: type[Chosen]
     run: Callable[[Chosen], int]
@@ -202,37 +202,37 @@ def command(options: type[Chosen]) -> Callable[[Callable[[Chosen], int]], Comman
 
 
 class UsageError(Exception):
-    """The command line misses something, or has too much; the message names it."""
+    """A mistake on the command line, such as a missing argument; the message names it."""
 
 
 def parse(words: list[str], table: Mapping[str, Option]) -> dict[str, Any] | None:
-    """Read a command line without the help of Typer, whose import takes half of the start of the process.
+    """Read a simple command line without Typer, whose import takes half of the start-up time.
 
-    Returns ``None`` for all that is not plain: mistakes, help, completion, and options with a warning.
+    Returns ``None`` if Typer is needed: for mistakes, help, completion, and options with a warning.
     """
-    names = {flag: name for name, option in table.items() for flag in option.flags}
-    argument = next((name for name, option in table.items() if option.argument and option.many), None)
+    name_of_flag = {flag: name for name, option in table.items() for flag in option.flags}
+    argument_name = next((name for name, option in table.items() if option.argument and option.many), None)
     values: dict[str, Any] = {}
-    rest = iter(words)
-    for word in rest:
+    remaining = iter(words)
+    for word in remaining:
         if word[:1] != "-" or word == "-":
-            if argument is None:
+            if argument_name is None:
                 return None
-            values[argument] = (*values.get(argument, ()), word)
+            values[argument_name] = (*values.get(argument_name, ()), word)
             continue
-        name = names.get(word, "")
+        name = name_of_flag.get(word, "")
         option = table.get(name)
         if option is None or option.action is not None or option.only_set or option.off or name == "assignments":
             return None
         if option.kind == "switch":
             values[name] = True
             continue
-        value = next(rest, "-")
+        value = next(remaining, "-")
         if value[:1] == "-" or (name in values and not option.many):
             return None
         try:
-            read = option.read(value)
+            parsed = option.read(value)
         except ValueError:
             return None
-        values[name] = (*values.get(name, ()), read) if option.many else read
+        values[name] = (*values.get(name, ()), parsed) if option.many else parsed
     return values

@@ -8,11 +8,11 @@ from plansafe.app.options.option import Option, Options, RequestField, argument,
 from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
 MEMORY_MIB = 8192
-"""The memory of a command, where the user sets no limit."""
+"""The default memory limit of a command."""
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
 BLAMES = ("introduced", "worsened", "pre-existing")
-_TEXT = 32 * 1024 * 1024
-_NAMED = "the text itself, or the name of a shipped one"
+_MAX_TEXT = 32 * 1024 * 1024
+_TEXT_OR_NAME = "the text itself, or the name of a shipped file"
 
 
 class PlanArguments(Options):
@@ -27,11 +27,11 @@ class DomainFile(Options, group="Inputs"):
     domain: str | None = text(
         "--domain",
         metavar="FILE",
-        help="Use this domain, a file or a shipped one.",
+        help="Use this domain: a file, or the name of a shipped domain.",
         key="domain",
         in_project=True,
         setting="domain",
-        field=RequestField("domain", f"PDDL domain: {_NAMED} (such as household)", _TEXT),
+        field=RequestField("domain", f"PDDL domain: {_TEXT_OR_NAME} (such as household)", _MAX_TEXT),
     )
 
 
@@ -45,7 +45,7 @@ class ProblemFile(Options, group="Inputs"):
         key="problem",
         in_project=True,
         setting="problem",
-        field=RequestField("problem", "PDDL problem: its text", _TEXT),
+        field=RequestField("problem", "PDDL problem: its text", _MAX_TEXT),
     )
 
 
@@ -63,7 +63,9 @@ class WorldName(Options, group="Inputs"):
         key="world",
         in_project=True,
         setting="world",
-        field=RequestField("world", "Plan and scene are in the format of this world (see worlds), such as virtualhome"),
+        field=RequestField(
+            "world", "Read plan and scene in the format of this world (see worlds), such as virtualhome"
+        ),
     )
 
 
@@ -78,7 +80,7 @@ class SceneFile(Options, group="Inputs"):
         key="scene",
         in_project=True,
         setting="scene",
-        field=RequestField("scene", "With world: the text of the scene", _TEXT),
+        field=RequestField("scene", "With world: the text of the scene", _MAX_TEXT),
     )
 
 
@@ -92,14 +94,14 @@ class GoalFile(Options, group="Inputs"):
         key="goal",
         in_project=True,
         setting="goal",
-        field=RequestField("goal", "With world: the text of the goal file", _TEXT),
+        field=RequestField("goal", "With world: the text of the goal file", _MAX_TEXT),
     )
     task: str | None = text(
         "--task",
         metavar="NAME",
         help="Choose a task of the scene or goal file by its name.",
         setting="task",
-        field=RequestField("task", "With world: which of several tasks of the scene"),
+        field=RequestField("task", "With world: the name of a task, if the scene has several tasks"),
     )
 
 
@@ -112,7 +114,7 @@ class WorldOptions(WorldName, WorldFiles):
 
 
 class ReadingOptions(Options, group="Inputs"):
-    """How a plan is written."""
+    """The format of a plan."""
 
     reading: str = choice(
         "--from",
@@ -122,20 +124,19 @@ class ReadingOptions(Options, group="Inputs"):
         "have makes the plan INVALID, exit code 1.",
         setting="loose",
         convert=lambda value: value == "text",
-        field=RequestField("form", "How it is written: pddl steps, or text as language models write"),
+        field=RequestField("form", "Format of the plan: pddl steps, or text as language models write"),
     )
     accept_remarks: bool = switch(
         "--accept-remarks",
-        help="Accept text next to a plan that is not understood (SC710) as harmless.",
+        help="Accept text next to a plan that the reader does not understand (SC710) as harmless.",
         key="accept_remarks",
-        only_set=True,
         setting="accept_remarks",
-        field=RequestField("accept_remarks", "With form text: accept text that is not understood"),
+        field=RequestField("accept_remarks", "With form text: accept text that the reader does not understand"),
     )
 
 
 class TypeOptions(Options, group="Inputs"):
-    """What type mismatches are."""
+    """Whether type mismatches are errors."""
 
     lenient_types: bool = switch(
         "--lenient-types",
@@ -143,7 +144,7 @@ class TypeOptions(Options, group="Inputs"):
         key="lenient_types",
         only_set=True,
         setting="lenient_types",
-        field=RequestField("lenient_types", "Warn of arguments of a wrong type instead of refusing them"),
+        field=RequestField("lenient_types", "Warn about arguments of a wrong type instead of rejecting them"),
     )
 
 
@@ -154,12 +155,14 @@ class SpecFiles(Options, group="Rules"):
         "--spec",
         metavar="FILE",
         many=True,
-        help="Check this safety specification, a file or a shipped one. May be repeated.",
+        help="Check this safety specification: a file, or the name of a shipped one. May be repeated.",
         key="specifications",
         in_project=True,
         setting="specs",
         field=RequestField(
-            "rules", f"Safety specifications, each {_NAMED}; left out: those shipped for the domain", _TEXT
+            "rules",
+            f"Safety specifications, each {_TEXT_OR_NAME}; if omitted, the shipped specifications of the domain",
+            _MAX_TEXT,
         ),
     )
     no_default_spec: bool = switch(
@@ -169,7 +172,7 @@ class SpecFiles(Options, group="Rules"):
         in_project=True,
         setting="default_spec",
         convert=operator.not_,
-        field=RequestField("default_rules", "False: no shipped rules where none are given"),
+        field=RequestField("default_rules", "Use the shipped rules if no rules are sent"),
     )
 
 
@@ -180,7 +183,7 @@ class LtlOption(Options, group="Rules"):
         "--ltl",
         metavar="FORMULA",
         many=True,
-        help="Check this LTL formula as another rule: 'G !on(hob)'. May be repeated.",
+        help="Check this LTL formula as an additional rule: 'G !on(hob)'. May be repeated.",
         setting="ltl",
     )
 
@@ -191,7 +194,7 @@ class HomeOption(Options, group="Rules"):
     home: str | None = text(
         "--home",
         metavar="FILE",
-        help="Apply the profile of a home: what is exempt there, and why (docs/project-file.md).",
+        help="Apply the profile of a home: its exemptions, with reasons (docs/project-file.md).",
         key="home",
         in_project=True,
         setting="home",
@@ -200,7 +203,7 @@ class HomeOption(Options, group="Rules"):
 
 
 class RuleChoices(Options, group="Rules"):
-    """Rules that do not decide, and kinds of objects."""
+    """Rules that do not decide the verdict, and kinds of objects."""
 
     ignore_rules: tuple[str, ...] = text(
         "--ignore",
@@ -215,7 +218,7 @@ class RuleChoices(Options, group="Rules"):
         "--select",
         metavar="RULE: WHY",
         many=True,
-        help="Ignore the findings of all rules but these. May be repeated.",
+        help="Ignore the findings of all other rules. May be repeated.",
         key="select",
         in_project=True,
     )
@@ -229,7 +232,7 @@ class RuleChoices(Options, group="Rules"):
         "--assume-harmless",
         metavar="CLASS",
         many=True,
-        help="Assume that the objects of a class have no kind that matters to a rule. May be repeated.",
+        help="Assume that the objects of a class have no kind that a rule mentions. May be repeated.",
     )
 
 
@@ -240,25 +243,25 @@ class GateOption(Options, group="Rules"):
         "--gate",
         help="Ignore the domain and problem that the plan itself names.",
         setting="gate",
-        field=RequestField("gate", "A plan that is checked against no rule does not pass"),
+        field=RequestField("gate", "Reject a plan that no rule was checked on"),
     )
 
 
 class NoRulesOption(Options, group="Rules"):
-    """Plans without rules."""
+    """Whether a plan without rules can pass."""
 
     allow_no_rules: bool = switch(
         "--allow-no-rules",
-        help="Let a plan pass --gate although there is no rule to check.",
+        help="Let a plan pass --gate even if it has no rule to check.",
         key="allow_no_rules",
         only_set=True,
         setting="allow_no_rules",
-        field=RequestField("allow_no_rules", "Open it also where there is no rule to watch"),
+        field=RequestField("allow_no_rules", "Open the session even if it has no rule"),
     )
 
 
 class VerdictOptions(Options, group="Rules"):
-    """Which violations decide."""
+    """Which violations decide the verdict."""
 
     judge: str | None = choice(
         "--judge",
@@ -267,7 +270,7 @@ class VerdictOptions(Options, group="Rules"):
         key="judge",
         in_project=True,
         setting="judge",
-        field=RequestField("judge", "What decides; usual: introduced with a world, else all"),
+        field=RequestField("judge", "The violations that decide; default: introduced with a world, else all"),
     )
     min_severity: str = choice(
         "--min-severity",
@@ -277,16 +280,16 @@ class VerdictOptions(Options, group="Rules"):
         key="min_severity",
         in_project=True,
         setting="min_severity",
-        field=RequestField("min_severity", "The least severity that decides"),
+        field=RequestField("min_severity", "The lowest severity that decides"),
     )
 
 
 class InvariantOption(Options, group="Rules"):
-    """What a solver may assume."""
+    """Invariants that a solver may assume."""
 
     no_inferred_invariants: bool = switch(
         "--no-inferred-invariants",
-        help="Assume only the invariants that are written down.",
+        help="Assume only the declared invariants.",
         key="no_inferred_invariants",
         only_set=True,
         setting="infer_invariants",
@@ -295,7 +298,7 @@ class InvariantOption(Options, group="Rules"):
 
 
 class TimeLimit(Options, group="Limits"):
-    """The time that a command may take."""
+    """The time limit of a command."""
 
     time_limit: float = number(
         "--time-limit",
@@ -310,14 +313,14 @@ class TimeLimit(Options, group="Limits"):
 
 
 class MemoryLimit(Options, group="Common"):
-    """The memory that a command may take."""
+    """The memory limit of a command."""
 
     memory_limit: int = integer(
         "--memory-limit",
         metavar="MIB",
         default=MEMORY_MIB,
         low=0,
-        help="Stop when the command needs more memory; 0: no limit.",
+        help="Stop if the command needs more memory; 0: no limit.",
         key="limits.memory",
         in_project=True,
     )
@@ -341,19 +344,19 @@ class NoProject(Options, group="Common"):
 
 
 class ShowConfig(Options, group="Common"):
-    """What is in force."""
+    """The values in force."""
 
-    show_config: bool = switch("--show-config", help="Print the values in force and where each comes from, and exit.")
+    show_config: bool = switch("--show-config", help="Print each setting with its source, and exit.")
 
 
 class Assignments(Options, group="Common"):
-    """Settings without a flag of their own."""
+    """Settings that have a key but no documented flag."""
 
     assignments: tuple[str, ...] = text(
         "--set",
         metavar="KEY=VALUE",
         many=True,
-        help="Set a value that has no flag of its own; `safecheck help settings` lists them. May be repeated.",
+        help="Set a value by its key; `safecheck help settings` lists the keys. May be repeated.",
     )
 
 
@@ -366,13 +369,13 @@ class ModelName(Options, group="Model"):
 
 
 class OptionalModel(Options, group="Model"):
-    """The language model of a command that can do without."""
+    """The optional language model of a command."""
 
     model: str | None = text("--model", "-m", metavar="PROVIDER/NAME", help="Ask this model; see `safecheck models`.")
 
 
 class ModelServer(Options, group="Model"):
-    """Where a model is, and where its answers are kept."""
+    """The server of a model, and the cache of its answers."""
 
     base_url: str | None = text(
         "--base-url",
@@ -382,15 +385,13 @@ class ModelServer(Options, group="Model"):
         only_set=True,
     )
     cache: str | None = text(
-        "--cache", metavar="FILE", help="Keep answers in this file.", key="model.cache", only_set=True
+        "--cache", metavar="FILE", help="Cache answers in this file.", key="model.cache", only_set=True
     )
-    no_cache: bool = switch(
-        "--no-cache", help="Keep no answer, and use no kept answer.", key="model.no_cache", only_set=True
-    )
+    no_cache: bool = switch("--no-cache", help="Do not use the cache of answers.", key="model.no_cache", only_set=True)
 
 
 class Transcript(Options, group="Model"):
-    """What was said."""
+    """The calls to a model."""
 
     transcript: str | None = text(
         "--transcript",
@@ -401,7 +402,7 @@ class Transcript(Options, group="Model"):
 
 
 class ModelRetries(Options, group="Model"):
-    """How a model is asked again."""
+    """Retries with a model, and their feedback."""
 
     rounds: int = integer(
         "--rounds",
@@ -416,7 +417,7 @@ class ModelRetries(Options, group="Model"):
         "--feedback",
         values=("none", "verdict", "finding", "cause", "repair"),
         default="finding",
-        help="Tell the model this much about its last plan.",
+        help="Send this feedback about the last plan to the model.",
         key="model.feedback",
         only_set=True,
     )
@@ -424,7 +425,7 @@ class ModelRetries(Options, group="Model"):
         "--last-resort",
         off="--no-last-resort",
         default=True,
-        help="Let the engine repair the best plan, or else plan, where no plan of the model is safe.",
+        help="Let the engine repair the best plan, or else plan itself, if no plan of the model is safe.",
     )
 
 
@@ -435,7 +436,7 @@ class SlackOption(Options, group="Model"):
         "--slack",
         metavar="TIMES",
         default="1.5",
-        help="Limit the plan length, as a multiple of the reference plan (step by step).",
+        help="Maximum plan length, as a multiple of the reference plan (step by step).",
         key="plan.slack",
         only_set=True,
     )
@@ -447,7 +448,7 @@ class BaselineOption(Options, group="Rules"):
     baseline: str | None = text(
         "--baseline",
         metavar="FILE",
-        help="Pass plans whose findings are all in this file, and list those that are gone.",
+        help="Let plans pass whose findings are all in this file, and list the findings that are gone.",
         key="baseline",
         in_project=True,
         setting="baseline",
@@ -482,7 +483,7 @@ class FormatOption(Options, group="Output"):
 
 
 class FindingLimits(Options, group="Limits"):
-    """Bounds on what is reported, and on the work for a rule."""
+    """Bounds on the reported findings, and on the work for a rule."""
 
     max_findings: int = integer(
         "--max-findings",
@@ -493,14 +494,14 @@ class FindingLimits(Options, group="Limits"):
         key="limits.findings",
         in_project=True,
         setting="max_findings",
-        field=RequestField("max_findings", "List at most so many"),
+        field=RequestField("max_findings", "List at most this number of findings"),
     )
     max_instances: int = integer(
         "--max-instances",
         metavar="N",
         default=5_000_000,
         low=1,
-        help="Give up a rule with more than N instances.",
+        help="Do not check a rule with more than N instances.",
         key="limits.instances",
         only_set=True,
         in_project=True,
@@ -509,7 +510,7 @@ class FindingLimits(Options, group="Limits"):
 
 
 class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
-    """How the verdict is found and checked."""
+    """How the verdict is decided and checked."""
 
     tolerance: str = text(
         "--tolerance",
@@ -535,19 +536,19 @@ class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
         setting="engine",
     )
     double_check: bool = switch(
-        "--double-check", help="Ask a second solver where a solver decides.", setting="double_check"
+        "--double-check", help="Check the answer of a solver with a second solver.", setting="double_check"
     )
     certificate: str | None = text(
         "--certificate",
         metavar="FILE",
-        help="Write the proof that a plan is SAFE, where a solver decided it.",
+        help="Write the proof that a plan is SAFE, if a solver decided it.",
         setting="certificate",
         convert=lambda path: path is not None,
     )
 
 
 class PlanRuleChoices(Options):
-    """What plans may say; the project file alone allows it."""
+    """Whether plans may name rules to ignore; only the project file can allow it."""
 
     allow_in_plans: bool = switch(
         help="Let plans name rules to ignore.",
@@ -576,11 +577,11 @@ class ProjectOptions(
 
 def project_options() -> dict[str, Option]:
     """The options of the project file, by key."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for option in ProjectOptions.table().values():
         if option.in_project:
-            found.setdefault(option.key, option)
-    return found
+            options.setdefault(option.key, option)
+    return options
 
 
 class CheckingOptions(
@@ -599,7 +600,7 @@ class CheckingOptions(
     TimeLimit,
     FindingLimits,
 ):
-    """Every option that says how a plan is checked."""
+    """Every option for the check of a plan."""
 
 
 def flag_of(name: str) -> str:
@@ -608,6 +609,6 @@ def flag_of(name: str) -> str:
 
 
 def field_of(name: str) -> str:
-    """The spelling of an option in a request; its attribute, where no field sets it."""
+    """The name of an option in a request; the name of its attribute if no request field sets it."""
     option = CheckingOptions.table()[name]
     return option.field.name if option.field is not None else name

@@ -79,7 +79,7 @@ class Agent:
         self._starter.close()
 
 
-_SESSION_TOOLS = (*[operation.name for operation in operation_fields.WITHIN], operation_fields.CLOSE.name)
+_SESSION_TOOLS = (*[operation.name for operation in operation_fields.SESSION_OPERATIONS], operation_fields.CLOSE.name)
 
 
 def _body(arguments: dict[str, Any]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from plansafe.app.interfaces.agents.bug_log import without_traceback
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.operation_fields import OPEN, WITHIN
+from plansafe.app.interfaces.agents.operation_fields import OPEN, SESSION_OPERATIONS
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task
 from plansafe.app.render.json import diagnostic_object, json_line
@@ -171,7 +171,9 @@ _NO_LOOKAHEAD: dict[str, Any] = {
     "continuation": [],
     "detail": "not searched: a limit was reached",
 }
-_FIELDS = {operation.name: tuple([f for f in operation.fields if f.name != "session"]) for operation in WITHIN}
+_FIELDS = {
+    operation.name: tuple([f for f in operation.fields if f.name != "session"]) for operation in SESSION_OPERATIONS
+}
 _HANDLERS: Mapping[str, Callable[[MonitorSession, Values], dict[str, Any]]] = {
     "allowed": MonitorSession.allowed,
     "take": MonitorSession.take,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from plansafe.app.interfaces.agents import reference
 from plansafe.app.interfaces.agents.bug_log import without_traceback
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.operation_fields import JUDGING
+from plansafe.app.interfaces.agents.operation_fields import STATELESS_OPERATIONS
 from plansafe.app.interfaces.agents.request_fields import Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, read_task
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
@@ -120,7 +120,7 @@ OPERATIONS: Mapping[str, Callable[[Values, OperationContext], str]] = {
     "catalogue": lambda _values, _: reference.catalogue(),
     "show": lambda values, _: reference.show(values),
 }
-_FIELDS = {operation.name: operation.fields for operation in JUDGING}
+_FIELDS = {operation.name: operation.fields for operation in STATELESS_OPERATIONS}
 
 
 def perform(name: str, body: bytes, context: OperationContext) -> str:

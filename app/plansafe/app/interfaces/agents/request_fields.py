@@ -1,4 +1,4 @@
-"""The fields of requests: one table from which JSON is read, and from which the schemas of both doors are made."""
+"""The fields of requests: JSON is read with these tables, and the schemas of HTTP and MCP are made from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = Literal["string", "integer", "number", "boolean"]
 LONGEST_TEXT = 32 * 1024 * 1024
 """Characters of a domain, problem, scene, plan or specification."""
 LONGEST_WORD = 300
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 _KINDS: dict[Kind, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -24,7 +24,7 @@ _KINDS: dict[Kind, tuple[type, ...]] = {
 
 
 class BadRequest(Exception):
-    """A request that is not understood; ``diagnostic`` says what is wrong with it (SC680)."""
+    """A request that cannot be read; ``diagnostic`` names the mistake (SC680)."""
 
     def __init__(self, message: str, help: str | None = None, code: str = SC.BAD_REQUEST) -> None:
         super().__init__(message)
@@ -32,14 +32,18 @@ class BadRequest(Exception):
 
 
 class Field(NamedTuple):
-    """One field. ``many``: a list of such values. ``most``: characters of a string; ``low``, ``high``: of a number."""
+    """One field.
+
+    ``many``: the field is a list of such values, at most ``items``. ``max_length``: characters of a string. ``low``,
+    ``high``: bounds of a number.
+    """
 
     name: str
     about: str
     kind: Kind = "string"
     many: bool = False
     choices: tuple[str, ...] = ()
-    most: int = LONGEST_WORD
+    max_length: int = LONGEST_WORD
     items: int = 1000
     low: float = 0
     high: float = 1_000_000
@@ -48,35 +52,35 @@ class Field(NamedTuple):
 
     def schema(self) -> dict[str, Any]:
         """The field as JSON Schema."""
-        one: dict[str, Any] = {"type": self.kind}
+        value: dict[str, Any] = {"type": self.kind}
         if self.kind == "string":
-            one |= {"enum": list(self.choices)} if self.choices else {"maxLength": self.most}
+            value |= {"enum": list(self.choices)} if self.choices else {"maxLength": self.max_length}
         elif self.kind != "boolean":
-            one |= {"minimum": self.low, "maximum": self.high}
+            value |= {"minimum": self.low, "maximum": self.high}
         if self.many:
-            one = {"type": "array", "items": one, "maxItems": self.items}
-        return {**one, "description": self.about, **({} if self.default is None else {"default": self.default})}
+            value = {"type": "array", "items": value, "maxItems": self.items}
+        return {**value, "description": self.about, **({} if self.default is None else {"default": self.default})}
 
     def read(self, value: Any) -> Any:
-        """The value, checked. Raises :class:`BadRequest`."""
+        """Check a value and return it. Raises :class:`BadRequest`."""
         if not self.many:
-            return self._one(value)
+            return self._read_item(value)
         if not isinstance(value, list):
-            raise BadRequest(f"`{self.name}` wants a list")
+            raise BadRequest(f"`{self.name}` must be a list")
         if len(value) > self.items:
-            raise BadRequest(f"`{self.name}` has {len(value):,} items, and at most {self.items:,} are read")
-        return tuple([self._one(one) for one in value])
+            raise BadRequest(f"`{self.name}` has {len(value):,} items; the limit is {self.items:,}")
+        return tuple([self._read_item(item) for item in value])
 
-    def _one(self, value: Any) -> Any:
+    def _read_item(self, value: Any) -> Any:
         fits = isinstance(value, _KINDS[self.kind]) and (self.kind == "boolean" or not isinstance(value, bool))
         if not fits:
-            raise BadRequest(f"`{self.name}` wants a {self.kind}{' in each place' if self.many else ''}")
+            raise BadRequest(f"{'each item of ' if self.many else ''}`{self.name}` must be of type {self.kind}")
         if self.choices and value not in self.choices:
-            raise BadRequest(f"`{self.name}` is one of: {', '.join(self.choices)}", near(value[:60], self.choices))
-        if isinstance(value, str) and len(value) > self.most:
-            raise BadRequest(f"`{self.name}` has {len(value):,} characters, and at most {self.most:,} are read")
+            raise BadRequest(f"`{self.name}` must be one of: {', '.join(self.choices)}", near(value[:60], self.choices))
+        if isinstance(value, str) and len(value) > self.max_length:
+            raise BadRequest(f"`{self.name}` has {len(value):,} characters; the limit is {self.max_length:,}")
         if self.kind in ("integer", "number") and not self.low <= value <= self.high:
-            raise BadRequest(f"`{self.name}` lies between {self.low:g} and {self.high:g}")
+            raise BadRequest(f"`{self.name}` must be between {self.low:g} and {self.high:g}")
         return value
 
 
@@ -100,7 +104,7 @@ def field_for(option: Any, **changes: Any) -> Field:
         _KIND_OF[option.kind],
         many=option.many,
         choices=option.choices,
-        most=option.field.longest or LONGEST_WORD,
+        max_length=option.field.longest or LONGEST_WORD,
         default=None if option.many else default,
     )
     if option.low is not None:
@@ -113,25 +117,30 @@ Values = Mapping[str, Any]
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """The object that a body is. Raises :class:`BadRequest`; memory and depth are bounded by the length of the body."""
+    """Read a body as a JSON object. The length of the body bounds memory and depth. Raises :class:`BadRequest`."""
     try:
-        found = loads(body or b"{}", parse_constant=_no_number, parse_int=_whole, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:  # a number of many digits is a ValueError, too
-        raise BadRequest("the body is not JSON", "send one object, in UTF-8") from error
-    if not isinstance(found, dict):
-        raise BadRequest("the body is not an object of JSON")
-    return found
+        data = loads(
+            body or b"{}",
+            parse_constant=_reject_constant,
+            parse_int=_read_integer,
+            object_pairs_hook=_reject_duplicate_keys,
+        )
+    except (ValueError, RecursionError) as error:  # also raised for a number with many digits
+        raise BadRequest("the body is not JSON", "send one JSON object, in UTF-8") from error
+    if not isinstance(data, dict):
+        raise BadRequest("the body is not a JSON object")
+    return data
 
 
-def read_fields(fields: tuple[Field, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a request against its fields. Raises :class:`BadRequest`; an unknown key is a mistake."""
-    known = {field.name: field for field in fields}
-    for key in given:
-        if key not in known:
-            raise BadRequest(f"there is no field {key[:60]!a}", near(key[:60].lower(), tuple(known)))
+def read_fields(fields: tuple[Field, ...], request: Mapping[str, Any]) -> dict[str, Any]:
+    """Check a request against its fields. Raises :class:`BadRequest`, also for an unknown key."""
+    names = tuple([field.name for field in fields])
+    for key in request:
+        if key not in names:
+            raise BadRequest(f"unknown field {key[:60]!a}", near(key[:60].lower(), names))
     out: dict[str, Any] = {}
     for field in fields:
-        value = given.get(field.name)
+        value = request.get(field.name)
         if value is None and field.required:
             raise BadRequest(f"the field `{field.name}` is missing", field.about)
         out[field.name] = (field.default if not field.many else ()) if value is None else field.read(value)
@@ -148,19 +157,19 @@ def schema(fields: tuple[Field, ...]) -> dict[str, Any]:
     }
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+def _reject_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:  # to read them takes the square of their number
-        raise ValueError("a number of too many digits")
+def _read_integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:  # the conversion takes quadratic time
+        raise ValueError("a number has too many digits")
     return int(digits)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """What is said twice could be read in two ways by two readers."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in an object")
-    return found
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. Two readers could read a duplicate key differently. Raises :class:`ValueError`."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("an object has a duplicate key")
+    return members

@@ -1,4 +1,4 @@
-"""The command ``audit``: its options, and what each combination of them runs."""
+"""The command ``audit``: its options, and the code that each combination of options runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from plansafe.app.interfaces.cli.audit_command import audit_plans
-from plansafe.app.interfaces.cli.configuration import Asked, configure, with_flags
+from plansafe.app.interfaces.cli.configuration import ProjectSelection, configure, with_flags
 from plansafe.app.options.option import UsageError, changed, choice, command, integer, switch, text
 from plansafe.app.options.shared import (
     FORMATS,
@@ -38,9 +38,9 @@ from plansafe.app.system.process import guarded, limit_memory
 from plansafe.grammar.codes import SC
 
 
-def _show_version(wanted: Any) -> None:
-    if wanted:
-        from plansafe.app.system.version import version  # noqa: PLC0415 - where something is shown
+def _show_version(is_set: Any) -> None:
+    if is_set:
+        from plansafe.app.system.version import version  # noqa: PLC0415 - for --version alone
 
         print(f"safecheck {version()}")
         raise SystemExit(0)
@@ -51,11 +51,11 @@ def _show_page(code: Any) -> None:
         return
     from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
 
-    found = page(code)
-    if found is None:
-        print(f"error[{SC.BAD_OPTION}]: no such code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
+    text = page(code)
+    if text is None:
+        print(f"error[{SC.BAD_OPTION}]: unknown code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
         raise SystemExit(2)
-    print(found, end="")
+    print(text, end="")
     raise SystemExit(0)
 
 
@@ -68,22 +68,22 @@ class FindingOptions(
         "--require-rules", help="Exit with 2 if no rule had anything to check.", setting="require_rules"
     )
     write_baseline: str | None = text(
-        "--write-baseline", metavar="FILE", help="Write the present findings to this file, as a baseline."
+        "--write-baseline", metavar="FILE", help="Write the current findings to this file, as a baseline."
     )
 
 
 class FixOptions(VerdictOptions, group="Repair"):
-    """What is changed in the plans."""
+    """Repairs that are written to the plan files."""
 
     fix: bool = switch(
         "--fix",
-        help="Write the nearest safe plan over the plan; print it if the plan is standard input. See `repair`.",
+        help="Replace the plan by the nearest safe plan; print it if the plan is standard input. See `repair`.",
     )
-    diff: bool = switch("--diff", help="Print the changes of --fix as a unified diff, and nothing else.")
+    diff: bool = switch("--diff", help="Print only the changes of --fix, as a unified diff.")
 
 
 class ReportOptions(FormatOption, BlameOption, ColorOption, group="Output"):
-    """How results are shown."""
+    """How results are written."""
 
     output: str | None = text(
         "--output",
@@ -91,7 +91,7 @@ class ReportOptions(FormatOption, BlameOption, ColorOption, group="Output"):
         metavar="FILE",
         help="Write the report to a file, which is replaced only when the report is complete.",
     )
-    every: bool = switch("--all", help="Show also findings that only follow from a failed step.", setting="every")
+    show_all: bool = switch("--all", help="Include findings that only follow from a failed step.", setting="every")
     full_state: bool = switch(
         "--full-state",
         help="Show the whole state of each finding.",
@@ -114,7 +114,7 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
     executor: str | None = choice(
         "--executor",
         values=("processes", "ray"),
-        help="Use processes of this machine, or those of Ray (docs/batches.md).",
+        help="Use processes of this machine, or processes of Ray (docs/batches.md).",
         key="run.executor",
     )
     address: str | None = text(
@@ -135,12 +135,12 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
 
 
 class ProofOptions(EngineOptions, group="Engine"):
-    """How the verdict is found, and its proof checked."""
+    """How the verdict is decided, and how its proof is checked."""
 
     verify_certificate: str | None = text(
         "--verify-certificate",
         metavar="FILE",
-        help="Check the proof that --certificate wrote, and that it is about PLAN, if one is named.",
+        help="Check the proof in this file, which --certificate wrote; with PLAN, also that the proof is about PLAN.",
     )
 
 
@@ -180,34 +180,34 @@ def audit(options: AuditOptions) -> int:
     """Decide whether plans are executable, reach the goal and are safe, and print a report with the verdict.
 
     Without options, the domain, the problem and the specification are found next to the plan or among the shipped
-    ones; the report names the files that were used. Exit codes: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 usage,
+    files; the report names the files that were used. Exit codes: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 usage,
     unreadable file or ill-formed step (1 with --from text), 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first
-    present of 4, 2, 1, 3, 0. With --fix and --diff they are those of `safecheck repair`.
+    present of 4, 2, 1, 3, 0. --fix and --diff have the exit codes of `safecheck repair`.
     """
     if options.verify_certificate is not None:
         return _verify(options, options.verify_certificate)
     settings = Settings(**options.settings())
     plans = list(options.plans)
-    of_runs: list[object] = [
+    run_options: list[object] = [
         options.jobs,
         options.id_column,
         options.plan_column,
         options.executor,
         options.address,
     ]
-    of_a_run = options.run is not None or options.resume is not None
-    if of_a_run or any([value is not None for value in of_runs]):
+    is_run = options.run is not None or options.resume is not None
+    if is_run or any([value is not None for value in run_options]):
         from plansafe.app.runs.batch import Batch, refused, run_plans  # noqa: PLC0415 - for many plans alone
 
-        others = {"--fix": options.fix, "--diff": options.diff, "--output": options.output}
-        others |= {"--certificate": options.certificate, "--baseline": options.baseline}
-        others |= {
+        unusable_flags = {"--fix": options.fix, "--diff": options.diff, "--output": options.output}
+        unusable_flags |= {"--certificate": options.certificate, "--baseline": options.baseline}
+        unusable_flags |= {
             "--write-baseline": options.write_baseline,
             f"--format {options.form}": options.form != "full",
         }
         executor = options.executor or "processes"
-        wrong = [flag for flag in others if others[flag]]
-        code = refused(bool(plans), options.run, options.resume, of_runs, wrong, executor, options.address)
+        flags_in_use = [flag for flag in unusable_flags if unusable_flags[flag]]
+        code = refused(bool(plans), options.run, options.resume, run_options, flags_in_use, executor, options.address)
         if code is not None:
             return code
         batch = Batch(
@@ -220,20 +220,20 @@ def audit(options: AuditOptions) -> int:
             options.address,
         )
     settings = with_flags(settings, options.ignore_rules, options.select_rules, options.kinds, options.assume_harmless)
-    asked = Asked(plans, options.no_project, options.show_config)
-    now = configure(options, asked, settings, options.form, options.memory_limit, FORMATS)
-    settings = now.settings
-    if of_a_run:
-        batch = batch._replace(memory=now.memory)
-        if options.executor != "ray":  # whose processes have the limit, not what they are started by
-            limit_memory(now.memory)
+    selection = ProjectSelection(plans, options.no_project, options.show_config)
+    configured = configure(options, selection, settings, options.form, options.memory_limit, FORMATS)
+    settings = configured.settings
+    if is_run:
+        batch = batch._replace(memory=configured.memory)
+        if options.executor != "ray":  # with Ray, the limit applies to its processes, not to this one
+            limit_memory(configured.memory)
         return guarded(lambda: run_plans(plans, settings, batch))
-    limit_memory(now.memory)
+    limit_memory(configured.memory)
     return guarded(
         lambda: audit_plans(
             plans,
             settings,
-            now.form,
+            configured.form,
             options.output,
             options.color,
             options.fix,
@@ -245,18 +245,20 @@ def audit(options: AuditOptions) -> int:
 
 
 def _verify(options: AuditOptions, certificate: str) -> int:
-    """Check a certificate; the options that say what the plan was checked with hold here too."""
-    from plansafe.app.interfaces.cli.verify_certificate import CertificateOptions, verified  # noqa: PLC0415 - for this alone
+    """Check a certificate with the options of the audit that it came from."""
+    from plansafe.app.interfaces.cli.verify_certificate import CertificateOptions, check_certificate  # noqa: PLC0415 - for this alone
 
     if len(options.plans) > 1:
-        raise UsageError("--verify-certificate takes one plan")
-    known = CertificateOptions.table()
-    foreign = [
-        name for name in options.given if name not in (*known, "plans", "verify_certificate", "color", "no_project")
+        raise UsageError("--verify-certificate takes at most one plan")
+    table = CertificateOptions.table()
+    unused = [
+        name
+        for name in options.set_by_user
+        if name not in (*table, "plans", "verify_certificate", "color", "no_project")
     ]
-    if foreign:
-        flag = AuditOptions.table()[sorted(foreign)[0]].flag
+    if unused:
+        flag = AuditOptions.table()[sorted(unused)[0]].flag
         raise UsageError(f"{flag} has no effect with --verify-certificate")
-    values = {name: getattr(options, name) for name in known if name in options.given}
+    values = {name: getattr(options, name) for name in table if name in options.set_by_user}
     plan = options.plans[0] if options.plans else None
-    return verified(CertificateOptions(**{**values, "certificate": certificate, "plan": plan}))
+    return check_certificate(CertificateOptions(**{**values, "certificate": certificate, "plan": plan}))

@@ -1,4 +1,4 @@
-"""The audit as a command: results to text, verdicts to an exit code."""
+"""Run the command ``audit``: audit the plans, print the reports, return the exit code."""
 
 from __future__ import annotations
 
@@ -33,31 +33,35 @@ def audit_plans(
     certificate: str | None = None,
     write_baseline: str | None = None,
 ) -> int:
-    """Audit plans and print the reports; with ``fix`` or ``diff``, their repairs. The exit code of the whole."""
-    # Millions of small tuples, hardly any cycles: the default would spend a third of the time on looking.
+    """Audit plans and print the reports; with ``fix`` or ``diff``, their repairs. Returns the exit code."""
+    # Millions of small tuples and few cycles: by default, the collector would take a third of the time.
     gc.set_threshold(1_000_000, 50, 100)
-    problem = usage_problem(settings) or _table(plans)
+    problem = usage_problem(settings) or _refuse_table(plans)
     if problem is not None:
         return complain(problem)
     settings = with_folders(settings._replace(hashes=form == "json"), plans)
     paths = expand(plans, settings)
-    kept = guard(paths, settings)
-    used = set(kept.inputs)  # and what the plans turn out to need
-    kept = kept._replace(inputs=used)
-    problem = unwritable(output, kept)
+    protected = guard(paths, settings)
+    input_paths = set(protected.inputs)  # and, later, the files that are found for the plans
+    protected = protected._replace(inputs=input_paths)
+    problem = unwritable(output, protected)
     if problem is not None:
         return complain(problem)
     if certificate is not None:
-        from plansafe.app.interfaces.cli.certificate_file import save, unusable  # noqa: PLC0415 - where it is asked for
+        from plansafe.app.interfaces.cli.certificate_file import option_problem, save  # noqa: PLC0415 - for --certificate alone
 
-        problem = unusable(certificate, len(paths), settings, fix or diff, output) or unwritable(certificate, kept)
+        problem = option_problem(certificate, len(paths), settings, fix or diff, output) or unwritable(
+            certificate, protected
+        )
         if problem is not None:
             return complain(problem)
     baseline = None
     if settings.baseline is not None or write_baseline is not None:
-        from plansafe.app.session.baseline import BadBaseline, Baseline, read_baseline  # noqa: PLC0415 - where there is one
+        from plansafe.app.session.baseline import BadBaseline, Baseline, read_baseline  # noqa: PLC0415 - for a baseline alone
 
-        problem = _unusable(settings, fix or diff, write_baseline, output) or unwritable(write_baseline, kept)
+        problem = _baseline_problem(settings, fix or diff, write_baseline, output) or unwritable(
+            write_baseline, protected
+        )
         if problem is not None:
             return complain(problem)
         try:
@@ -68,18 +72,27 @@ def audit_plans(
         except BadBaseline as bad:
             return complain(bad.diagnostic)
     if form == "html":
-        for flag, given in (("--fix", fix), ("--diff", diff), ("--certificate", certificate), ("a baseline", baseline)):
-            if given:
-                return complain(Diagnostic(SC.BAD_OPTION, f"{flag} goes with no page", help="leave --format html out"))
+        for flag, is_set in (
+            ("--fix", fix),
+            ("--diff", diff),
+            ("--certificate", certificate),
+            ("a baseline", baseline),
+        ):
+            if is_set:
+                return complain(
+                    Diagnostic(
+                        SC.BAD_OPTION, f"{flag} cannot be combined with --format html", help="leave one of them out"
+                    )
+                )
         if (problem := for_a_browser(output)) is not None:
             return complain(problem)
         from plansafe.app.interfaces.pages.audit_page import page_of_plans  # noqa: PLC0415 - loads the search
 
-        return page_of_plans(paths, settings, output, kept, used)
+        return page_of_plans(paths, settings, output, protected, input_paths)
     if fix or diff:
         from plansafe.app.interfaces.cli.plan_fixes import fix_plans  # noqa: PLC0415 - loads the search
 
-        return fix_plans(paths, settings, form, output, color, diff, kept)
+        return fix_plans(paths, settings, form, output, color, diff, protected)
     progress = Progress(len(paths))
 
     def work(stream: TextIO) -> int:
@@ -88,54 +101,56 @@ def audit_plans(
         for result in results(paths, settings):
             result = result if baseline is None else baseline.marked(result)
             codes.add(result.exit_code)
-            used.update([file.path for file in result.inputs])
+            input_paths.update([file.path for file in result.inputs])
             text = view.plan(result)
             progress.clear()
             stream.write(text)
             if result.failure is not None:
                 print(result.failure + REPORT, file=sys.stderr)
             elif certificate is not None:
-                codes.add(save(certificate, result, kept))
+                codes.add(save(certificate, result, protected))
             progress.step()
         progress.clear()
         stream.write(view.end())
         if baseline is not None:
-            codes.add(_closed(baseline, write_baseline is not None, kept))
+            codes.add(_finish_baseline(baseline, write_baseline is not None, protected))
         return combined_exit_code(codes)
 
     try:
-        return written(output, work, kept)
+        return written(output, work, protected)
     finally:
         progress.clear()
 
 
-def _table(plans: list[str]) -> Diagnostic | None:
-    """Why a table of plans is no plan."""
-    named = next((path for path in plans if path.lower().endswith((".jsonl", ".ndjson", ".csv"))), None)
-    if named is None or not os.path.isfile(named):
+def _refuse_table(plans: list[str]) -> Diagnostic | None:
+    """The diagnostic for a table of plans, which is audited as a run."""
+    table = next((path for path in plans if path.lower().endswith((".jsonl", ".ndjson", ".csv"))), None)
+    if table is None or not os.path.isfile(table):
         return None
     return Diagnostic(
-        SC.BAD_OPTION, f"{named} is a table of plans", help="--run FOLDER judges its rows (docs/batches.md)"
+        SC.BAD_OPTION, f"{table} is a table of plans", help="audit its rows with --run FOLDER (docs/batches.md)"
     )
 
 
-def _unusable(settings: Settings, repairs: bool, anew: str | None, output: str | None) -> Diagnostic | None:
-    """Why no baseline can be used with these flags."""
+def _baseline_problem(
+    settings: Settings, repairs: bool, new_baseline: str | None, output: str | None
+) -> Diagnostic | None:
+    """The reason why a baseline cannot be used with these options, if there is one."""
     if repairs:
-        return Diagnostic(SC.BAD_OPTION, "a baseline goes with neither --fix nor --diff", help="leave one out")
+        return Diagnostic(SC.BAD_OPTION, "a baseline cannot be combined with --fix or --diff", help="leave one out")
     if settings.blame:
-        message = "with --blame not all findings are listed, and a baseline is about all"
+        message = "a baseline needs all findings, and --blame leaves some out"
         return Diagnostic(SC.BAD_OPTION, message, help="leave --blame out")
-    if anew is not None and output is not None and os.path.realpath(anew) == os.path.realpath(output):
+    if new_baseline is not None and output is not None and os.path.realpath(new_baseline) == os.path.realpath(output):
         return Diagnostic(SC.BAD_OPTION, "--write-baseline and --output name the same file", help="name two files")
     return None
 
 
-def _closed(baseline: Baseline, anew: bool, kept: Guard) -> int:
-    """Write the file, or say which of its plans were not looked at. An exit code."""
-    if anew:
+def _finish_baseline(baseline: Baseline, is_new: bool, protected: Guard) -> int:
+    """Write the baseline, or report which of its plans were not audited. Returns an exit code."""
+    if is_new:
         try:
-            remark(baseline.write(kept))
+            remark(baseline.write(protected))
         except NotWritten as refused:
             return complain(refused.diagnostic)
         number = len(set(baseline.collected))
@@ -144,6 +159,7 @@ def _closed(baseline: Baseline, anew: bool, kept: Guard) -> int:
     entries, plans = baseline.unseen()
     if entries:
         print(
-            f"baseline: {entries:,} of its findings are in {plans:,} plans not judged to the end here", file=sys.stderr
+            f"baseline: {entries:,} of its findings are in {plans:,} plans that were not audited to the end",
+            file=sys.stderr,
         )
     return 0

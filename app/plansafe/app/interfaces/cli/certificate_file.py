@@ -1,4 +1,4 @@
-"""``audit --certificate FILE``: the proof behind a SAFE that a solver decided, in a file that is whole or untouched."""
+"""``audit --certificate FILE``: write the proof of a SAFE verdict that a solver decided."""
 
 from __future__ import annotations
 
@@ -14,41 +14,46 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.reporting.report import Headline
 
-_FOLDED = "constant folding"
-"""What :attr:`WorldsReport.solver` says where no solver was asked."""
+_CONSTANT_FOLDING = "constant folding"
+"""The value of :attr:`WorldsReport.solver` if no solver was called."""
 
 
-def unusable(path: str, plans: int, settings: Settings, repairs: bool, output: str | None) -> Diagnostic | None:
-    """Why no certificate could be written beside the report in ``output``; better known before a long search."""
+def option_problem(path: str, plans: int, settings: Settings, repairs: bool, output: str | None) -> Diagnostic | None:
+    """The reason why a certificate cannot be written with these options, if there is one; checked before the search."""
     if output is not None and os.path.realpath(output) == os.path.realpath(path):
         return Diagnostic(SC.BAD_OPTION, "--certificate and --output name the same file", help="name two files")
     if repairs:
-        return Diagnostic(SC.BAD_OPTION, "--certificate goes with neither --fix nor --diff")
+        return Diagnostic(SC.BAD_OPTION, "--certificate cannot be combined with --fix or --diff")
     if plans != 1:
         return Diagnostic(SC.BAD_OPTION, f"--certificate takes one plan, not {plans}", help="name one plan")
     if settings.engine == "explicit":
-        advice = "leave --engine explicit out; --engine sat takes a solver even where nothing is open"
-        return Diagnostic(SC.BAD_OPTION, "the explicit engine asks no solver, so there is no certificate", help=advice)
+        advice = "leave --engine explicit out; --engine sat uses a solver even for a single possible world"
+        return Diagnostic(
+            SC.BAD_OPTION, "the explicit engine calls no solver, so it cannot make a certificate", help=advice
+        )
     return None
 
 
-def save(path: str, result: Result, kept: Guard) -> int:
-    """Write the certificate of a result, if it has one, and say what was done. 2 if it cannot be written, else 0."""
-    name, where, report = visible(result.plan), visible(path), result.report
+def save(path: str, result: Result, protected: Guard) -> int:
+    """Write the certificate of a result, if it has one, and report the outcome.
+
+    Returns the exit code: 2 if the file cannot be written, else 0.
+    """
+    name, shown_path, report = visible(result.plan), visible(path), result.report
     if report.certificate is None:
         if report.headline is None:
             return 0  # the report says why
         solver = report.worlds.solver if report.worlds is not None else ""
         if report.headline in (Headline.SAFE, Headline.VALID):
-            reason = f"{solver} gave none" if solver and solver != _FOLDED else "no solver was needed"
+            reason = f"{solver} returned no proof" if solver and solver != _CONSTANT_FOLDING else "no solver was needed"
         else:
             reason = f"the plan is {report.headline.value}"
-        left = f"; {where} is from before, and left as it is" if os.path.exists(path) else ""
-        print(f"{name}: no certificate: {reason}{left}", file=sys.stderr)
+        unchanged = f"; {shown_path} is from an earlier audit and was not changed" if os.path.exists(path) else ""
+        print(f"{name}: no certificate: {reason}{unchanged}", file=sys.stderr)
         return 0
     try:
-        remark(write(path, report.certificate, kept))
-    except NotWritten as refused:
-        return complain(refused.diagnostic)
-    print(f"{name}: certificate written to {where}", file=sys.stderr)
+        remark(write(path, report.certificate, protected))
+    except NotWritten as error:
+        return complain(error.diagnostic)
+    print(f"{name}: certificate written to {shown_path}", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""The frame of a command: its options are looked at before its work, and what cannot be used or written is said."""
+"""Run a command: check its options before its work, and report unusable options and files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plansafe.app.system.process import complain
 
 
 def usable(settings: Settings, work: Callable[[], int]) -> int:
-    """Do the work if the options make sense, and say so if they do not, or if standard output is full."""
+    """Do the work if the options are usable; report unusable options, files and a full standard output."""
     problem = usage_problem(settings)
     if problem is not None:
         return complain(problem)

@@ -1,6 +1,6 @@
 """The commands, each registered once: name, module, summary, heading of the help, former names.
 
-A module is loaded only when its command is called. Nothing is imported here that an audit does not need anyway.
+A module is loaded only when its command is called. This file imports only modules that every audit needs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _HERE = "plansafe.app.interfaces.cli."
 
 
 class Command(NamedTuple):
-    """A command. ``place`` is ``module:function``; ``former`` are old names, which still run with a warning.
+    """A command. ``place`` is ``module:function``; ``former`` are old names, which still work with a warning.
 
-    A command with ``replaced_by`` is itself an old one, which that command line replaces.
+    A command with ``replaced_by`` is itself deprecated: that command line replaces it.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Command(NamedTuple):
         from importlib import import_module  # noqa: PLC0415 - for a command that is called
 
         module, _, function = self.place.partition(":")
-        found: CommandFunction[Any] = getattr(
+        command_function: CommandFunction[Any] = getattr(
             import_module(module if module.startswith("plansafe.") else _HERE + module), function
         )
-        return found
+        return command_function
 
 
 class CommandGroup(NamedTuple):
-    """A command with subcommands; ``default`` runs where none is named."""
+    """A command with subcommands; ``default`` is the subcommand that runs if the user names none."""
 
     name: str
     summary: str
@@ -135,7 +135,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
 
 
 def find(*words: str) -> Command | CommandGroup | None:
-    """The command of that name."""
+    """Find the command with this name."""
     return next((command for command in COMMANDS if command.words == words), None)
 
 
@@ -146,17 +146,17 @@ def below(words: tuple[str, ...]) -> dict[str, Command | CommandGroup]:
 
 
 def is_replaced(command: Command | CommandGroup) -> bool:
-    """Whether a command is an old one."""
+    """Whether a command is deprecated."""
     return isinstance(command, Command) and command.replaced_by != ""
 
 
 def former_names() -> dict[tuple[str, ...], str]:
-    """The old names, each with the present one."""
+    """The old names, each with the current name."""
     return {tuple(old.split()): command.name for command in COMMANDS if (former := command.former) for old in former}
 
 
-def with_present_name(words: list[str]) -> tuple[list[str], str]:
-    """The arguments with the present name of a command, and the old name that stood there, if one did."""
+def with_current_name(words: list[str]) -> tuple[list[str], str]:
+    """Replace an old name of a command; returns the arguments and the old name, or an empty text."""
     names = former_names()
     for size in (2, 1):
         present = names.get(tuple(words[:size]))

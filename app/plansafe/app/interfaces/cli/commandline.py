@@ -1,6 +1,6 @@
-"""The command line as Typer has it: commands and parameters made of their tables, help, completion, messages.
+"""The command line in Typer: make commands and parameters from their tables; help, completion and messages.
 
-Start-up is most of a small run, so the module of a command is imported when that command is called.
+The module of a command is imported when the command is called, because start-up takes most of a small run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from plansafe.app.interfaces.cli.command_table import (
     CommandGroup,
     below,
     find,
-    with_present_name,
+    with_current_name,
 )
 from plansafe.app.options.option import CommandFunction, Option, Options, UsageError
 from plansafe.grammar.diagnostics import near
@@ -34,8 +34,8 @@ _COMMON = "Common"
 
 
 @contextmanager
-def _legible() -> Iterator[None]:
-    """Mistakes on the command line may repeat the name of a file that somebody else has chosen."""
+def _readable_messages() -> Iterator[None]:
+    """Escape control characters in error messages: they can contain file names that the user has not chosen."""
     try:
         yield
     except Exception as error:
@@ -47,14 +47,14 @@ def _legible() -> Iterator[None]:
 
 
 class _Group(TyperGroup):
-    """A command with commands of its own: typed alone they are listed, a misspelt one has its near name."""
+    """A command with subcommands. Without a subcommand it prints its help; for a misspelt one it suggests a name."""
 
     def below(self) -> dict[str, Command | CommandGroup]:
         """The commands of the table directly below this one."""
         return below(tuple((self.name or "").split()))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments; without any, the help goes to standard error, and the exit code is 2."""
+        """Parse the arguments; without arguments, print the help on standard error and exit with 2."""
         entry = find(*(self.name or "").split())
         default = entry.default if isinstance(entry, CommandGroup) else ""
         if default and not ctx.resilient_parsing and (not args or (args[0][:1] == "-" and args[0] not in _HELP)):
@@ -77,9 +77,9 @@ class _Group(TyperGroup):
         return list(self.below())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
-        """The command of that name, made of its table."""
+        """Make the command with this name from its table."""
         entry = find(*(self.name or "").split(), cmd_name)
-        return None if entry is None else _built(entry)
+        return None if entry is None else _build_command(entry)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as click calls it
         """List the commands with their summaries, without loading them."""
@@ -88,26 +88,26 @@ class _Group(TyperGroup):
 
 
 class _Commands(_Group):
-    """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
+    """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; a name of a command is not read as a file."""
 
     def below(self) -> dict[str, Command | CommandGroup]:
-        """The commands at the top."""
+        """The commands at the top level."""
         return below(())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments, beginning with the name of a command."""
-        if not ctx.resilient_parsing or args:  # a shell that asks for the first word wants the commands
+        """Parse the arguments, after adding the name of the command if it is missing."""
+        if not ctx.resilient_parsing or args:  # for the first word, a shell completes the names of commands
             args = self._with_command(args)
         return TyperGroup.parse_args(self, ctx, args)
 
     def _with_command(self, args: list[str]) -> list[str]:
-        args, former = with_present_name(args)
+        args, former = with_current_name(args)
         first = args[0] if args else ""
         if first in {name for parameter in self.params for name in parameter.opts}:  # of completion
             return args
         if not former and (find(first) is not None or (first[:1] == "-" and args not in (["--help"], ["-h"]))):
             return args if find(first) is not None else [DEFAULT, *args]
-        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - not needed for an audit
 
         if former:
             usage.warn_of_old_name(former)
@@ -124,9 +124,9 @@ class _Commands(_Group):
         return [DEFAULT, *args]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
-        """The command of that name, made of its table."""
+        """Make the command with this name from its table."""
         entry = find(cmd_name)
-        return None if entry is None else _built(entry)
+        return None if entry is None else _build_command(entry)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete the name of a command, or a flag of ``audit``."""
@@ -137,13 +137,13 @@ class _Commands(_Group):
         return super().shell_complete(ctx, incomplete)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        """The context, with legible messages."""
-        with _legible():
+        """Make the context, with readable messages."""
+        with _readable_messages():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, with legible messages."""
-        with _legible():
+        """Run the command, with readable messages."""
+        with _readable_messages():
             return super().invoke(ctx)
 
 
@@ -184,42 +184,42 @@ class _Command(TyperCommand):
         formatter.write_text(f"Also: {', '.join(common)}; see `safecheck --help`." if common else "")
 
 
-def _built(entry: Command | CommandGroup) -> Any:
-    """The command of Typer for an entry of the table."""
+def _build_command(entry: Command | CommandGroup) -> Any:
+    """Make the Typer command for an entry of the table."""
     if isinstance(entry, CommandGroup):
         text = entry.summary[:1].upper() + entry.summary[1:] + "."
         if entry.default:
             text += f" Without a command: `{entry.name} {entry.default}`."
         return _Group(name=entry.name, help=text, rich_markup_mode=None)
     loaded = entry.load()
-    holder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    typer_app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     help_ = inspect.getdoc(loaded.run)
-    holder.command(entry.words[-1], cls=_Command, help=help_, short_help=entry.summary)(_callback(loaded, entry))
-    built: Any = typer.main.get_command(holder)
-    built.table = loaded.options.table()
-    return built
+    typer_app.command(entry.words[-1], cls=_Command, help=help_, short_help=entry.summary)(_callback(loaded, entry))
+    typer_command: Any = typer.main.get_command(typer_app)
+    typer_command.table = loaded.options.table()
+    return typer_command
 
 
 def _callback(loaded: CommandFunction[Any], entry: Command) -> Callable[..., None]:
-    """A function with the parameters of a table, as Typer reads them; it runs the command."""
+    """Make the function that runs the command, with the signature that Typer reads."""
     table = loaded.options.table()
 
     def call(typer_context: typer.Context, **values: Any) -> None:
         if entry.replaced_by:
-            from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+            from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - not needed for an audit
 
             usage.warn_of_old_name(entry.name)
-        given = {name: value for name, value in values.items() if _is_given(typer_context, name)}
-        for name, value in given.items():
+        explicit = {name: value for name, value in values.items() if _is_given(typer_context, name)}
+        for name, value in explicit.items():
             if table[name].many:
                 plain = table[name].enum is None
-                given[name] = tuple([str(item) if plain else item for item in value])
+                explicit[name] = tuple([str(item) if plain else item for item in value])
             if table[name].only_set and not table[name].hidden:
-                from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+                from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - not needed for an audit
 
                 usage.warn_of_old_flag(table[name])
-        assigned = _assigned(typer_context, table, given)
-        options: Options = loaded.options(**{**assigned, **given})
+        assigned = _read_assignments(typer_context, table, explicit)
+        options: Options = loaded.options(**{**assigned, **explicit})
         options.assigned = frozenset(assigned)
         try:
             code = loaded.run(options)
@@ -250,11 +250,11 @@ def _default(option: Option) -> Any:
 
 
 def _annotation(option: Option) -> Any:
-    """The type and the help of a parameter, as Typer wants them."""
+    """The type and the help of a parameter, in the form that Typer reads."""
     kind: Any = _TYPES.get(option.kind)
     if option.kind == "choice":
         kind = option.enum or Literal[option.choices]
-        if option.many and option.enum is None:  # Typer takes no list of literals
+        if option.many and option.enum is None:  # Typer does not support lists of literals
             enumeration: Any = StrEnum
             kind = enumeration("Choice", [(value.upper().replace("-", "_"), value) for value in option.choices])
     if option.many:
@@ -277,11 +277,11 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _assigned(context: typer.Context, table: Mapping[str, Option], given: dict[str, Any]) -> dict[str, Any]:
-    """The values that ``--set`` gives."""
+def _read_assignments(context: typer.Context, table: Mapping[str, Option], explicit: dict[str, Any]) -> dict[str, Any]:
+    """Read the values that ``--set`` gives."""
     keys = {option.key: name for name, option in table.items() if option.key and option.kind and not option.argument}
-    found: dict[str, Any] = {}
-    for text in given.get("assignments", ()):
+    values: dict[str, Any] = {}
+    for text in explicit.get("assignments", ()):
         key, equals, value = text.partition("=")
         if not equals:
             context.fail(f"--set takes KEY=VALUE, not {text!a}")
@@ -290,14 +290,14 @@ def _assigned(context: typer.Context, table: Mapping[str, Option], given: dict[s
             advice = near(key[:60], tuple(keys)) or f"keys: {', '.join(keys)}"
             context.fail(f"--set: {key[:60]!a} is not a setting of this command; {advice}")
         option = table[name]
-        if name in given:
+        if name in explicit:
             context.fail(f"--set {key} and {option.flag} set the same value")
         try:
-            read = option.read(value)
+            parsed = option.read(value)
         except ValueError as wrong:
             context.fail(f"--set: {key} {wrong}")
-        found[name] = (*found.get(name, ()), read) if option.many else read
-    return found
+        values[name] = (*values.get(name, ()), parsed) if option.many else parsed
+    return values
 
 
 app = typer.Typer(
@@ -312,13 +312,13 @@ app = typer.Typer(
 
 @app.callback()
 def _root() -> None:
-    """Keep ``audit`` a command among others."""
+    """Make Typer treat ``audit`` as a subcommand."""
 
 
 def run() -> int:
-    """Run the command line; an exit code, where Typer does not end the process with one."""
+    """Run the command line. Typer usually ends the process; otherwise the result is the exit code."""
     if "_SAFECHECK_COMPLETE" in os.environ or sys.argv[1:2] in _COMPLETION:
-        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - for this alone
+        from plansafe.app.interfaces.cli import usage  # noqa: PLC0415 - not needed for an audit
 
         usage.complete(_Commands)
     app(prog_name="safecheck")

@@ -1,4 +1,4 @@
-"""The command ``diagnose``: where a plan went wrong, and why."""
+"""The command ``diagnose``: locate where a plan went wrong, and name the cause."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plansafe.verifier.repair.model import RepairOptions
 
 
 class Scheme(StrEnum):
-    """Published schemes of one label for each plan."""
+    """Published label schemes, which give each plan one label."""
 
     SAFEL = "safel"
     EAI_VIRTUALHOME = "eai-virtualhome"
@@ -62,12 +62,12 @@ class DiagnoseOptions(SearchOptions, group="Search"):
 def diagnose(options: DiagnoseOptions) -> int:
     """Locate where a plan went wrong, and name the cause.
 
-    Without options: the classes of error, each with a witness; the first violated rule, the first step that cannot be
-    executed, and the point of no return, past which no safe plan can be reached (planners are asked; where they give
-    up, between which steps it lies). Exit codes: those of `safecheck repair`.
+    Without options, the report has the error classes, each with a witness; the first violated rule; the first step that
+    cannot be executed; and the point of no return, after which no safe plan can reach the goal (from planners; if they
+    reach a limit, a range of steps). The exit codes are the same as for `safecheck repair`.
     """
     form, seconds, settings = begin(options)
-    if options.labels:  # a published scheme knows no profile
+    if options.labels:  # published schemes have no profiles
         settings = settings._replace(home=None, ignore=(), select=(), classes=(), allow_in_plans=False)
 
     def work() -> int:
@@ -76,13 +76,13 @@ def diagnose(options: DiagnoseOptions) -> int:
             advice = "leave --home, --ignore, --select, --kind and --assume-harmless out"
             raise BadOption("--labels takes no profile of a home", advice)
         search = RepairOptions(max_cost=read_max_cost(options.max_cost), time_limit_s=seconds_of(seconds))
-        place = STDOUT if options.graph in STANDARD_OUTPUT else options.graph
-        if place is not None and is_another_file(place):
-            # `audit --graph` reads a scene: here it would be lost.
-            message = f"cannot write {place}: it is there already, and is no graph in DOT"
-            raise BadOption(message, "--graph is where the graph is written; a scene is given with --scene")
-        paths, kept = one_output("--graph", place, options.plans, settings)
-        stream = sys.stderr if place == STDOUT else standard_output()
+        graph_path = STDOUT if options.graph in STANDARD_OUTPUT else options.graph
+        if graph_path is not None and is_another_file(graph_path):
+            # `audit --graph FILE` reads a scene, and `diagnose --graph FILE` would replace it.
+            message = f"cannot write {graph_path}: the file exists and is not a graph in DOT"
+            raise BadOption(message, "--graph names the file to write; name a scene with --scene")
+        paths, protected = one_output("--graph", graph_path, options.plans, settings)
+        stream = sys.stderr if graph_path == STDOUT else standard_output()
         view = view_of(form, settings, terminal(options.color, stream), changes=False)
         examination = ExaminationOptions(
             search,
@@ -90,10 +90,10 @@ def diagnose(options: DiagnoseOptions) -> int:
             reference=options.reference,
             regret=options.regret,
             causes=options.cause,
-            graph=place is not None,
+            graph=graph_path is not None,
             labels=options.labels.value if options.labels else None,
             progress=SearchProgress(SEARCHING),
         )
-        return write_results(examine(paths, settings, examination), view, stream, place, kept, graph=True)
+        return write_results(examine(paths, settings, examination), view, stream, graph_path, protected, graph=True)
 
     return guarded(lambda: usable(settings, work))

@@ -1,4 +1,4 @@
-"""The commands ``domains list``, ``domains show`` and ``domains export``: the worlds that safecheck knows."""
+"""The commands ``worlds list``, ``worlds show`` and ``worlds scene``: the worlds whose plans can be read."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class SceneOptions(TaskFiles, WorldFiles, group="Output"):
     """The options of ``worlds scene``."""
 
     name: str = argument("NAME", "A world or domain, as `safecheck worlds list` names it.", required=True)
-    plan: str | None = argument("[PLAN]", "A plan to write as PDDL as well.")
+    plan: str | None = argument("[PLAN]", "Also write this plan as PDDL.")
     output: str | None = text(
         "--output",
         "-o",
         metavar="FOLDER",
-        help="Write domain.pddl, problem.pddl, .. to this folder; default: here, and over no file.",
+        help="Write domain.pddl, problem.pddl, .. to this folder; default: the current folder, replacing no file.",
     )
 
 
 @command(ListOptions)
 def list_worlds(_: ListOptions) -> int:
-    """List the worlds: what each reads, and which specification judges it."""
+    """List the worlds, each with its title, its --world format and its specifications."""
     return guarded(_list)
 
 
@@ -66,22 +66,22 @@ def show(options: ShowOptions) -> int:
 
 @command(SceneOptions)
 def export(options: SceneOptions) -> int:
-    """Write what safecheck makes of a scene, and of a plan for it, as PDDL that any other tool can read.
+    """Convert a scene, and a plan for it, to PDDL files that other tools can read.
 
     Exit codes: 0 written, 2 a file cannot be read or written.
     """
-    given = {
+    paths = {
         "scene": options.scene,
         "goal": options.goal,
         "domain": options.domain,
         "problem": options.problem,
         "plan": options.plan,
     }
-    return guarded(lambda: _export(options.name, given, options.task, options.output))
+    return guarded(lambda: _export(options.name, paths, options.task, options.output))
 
 
 def _list() -> int:
-    rows = [("world", "what it is", "--world", "specification")]
+    rows = [("world", "title", "--world", "specification")]
     for name, importer in known_worlds().items():
         title = importer.title if importer is not None else "a shipped domain; problems and plans in PDDL"
         rows.append((name, title, "yes" if importer is not None else "-", _specs(importer, name)))
@@ -89,20 +89,20 @@ def _list() -> int:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         print("  ".join([*cells, row[3]]).rstrip())
-    print("\nsafecheck worlds show NAME says more about one.")
+    print("\nDetails of a world: safecheck worlds show NAME")
     return 0
 
 
 def _specs(importer: Benchmark | None, name: str) -> str:
     domain = importer.domain if importer is not None else name
-    return ", ".join(default_specs(domain or "")) or "that of the task"
+    return ", ".join(default_specs(domain or "")) or "from the task"
 
 
 def _show(name: str) -> int:
-    known = known_worlds()
+    worlds = known_worlds()
     importer = find_importer(name)
-    if name.lower() not in (*known, *domain_names()) and importer is None:
-        return complain(unknown_world(name, tuple(known), domain_names()))
+    if name.lower() not in (*worlds, *domain_names()) and importer is None:
+        return complain(unknown_world(name, tuple(worlds), domain_names()))
     domain = name.lower() if importer is None or name.lower() in domain_names() else importer.domain
     if importer is not None:
         print(f"{importer.name}: {importer.title}\n")
@@ -126,81 +126,83 @@ def _show_domain(name: str) -> int:
     print("actions")
     for action in checker.compiled.task.actions.values():
         print("  (" + " ".join([action.name, *[p.name for p in action.parameters]]) + ")")
-    _cover(checker, checker.compiled.symbols)
+    _print_coverage(checker, checker.compiled.symbols)
     return 0
 
 
-def _cover(checker: Checker, symbols: Symbols) -> None:
-    """What the specifications see of the domain, and what they do not."""
+def _print_coverage(checker: Checker, symbols: Symbols) -> None:
+    """Print which rules apply to the domain, and which words and types no rule covers."""
     from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415 - loads the engine
 
-    seen = coverage(symbols, checker.compiled.expanded, checker.rules)
-    print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
-    for rule in seen.not_applicable:
+    result = coverage(symbols, checker.compiled.expanded, checker.rules)
+    print(f"\nrules         {len(result.applicable)} of {len(checker.rules)} apply")
+    for rule in result.not_applicable:
         reason = [text for kind, text in rule.lacks if kind == "rule"]
         lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.lacks])
         print(f"  not {rule.rule}: {reason[0] if reason else f'the domain has no {lacks}'}")
-    if seen.of(MAPPED):
-        print(f"words         {len(seen.of(MAPPED))} mapped, {len(seen.of(UNBOUND))} without a meaning here")
-        for word in seen.of(UNBOUND):
+    if result.of(MAPPED):
+        print(f"words         {len(result.of(MAPPED))} mapped, {len(result.of(UNBOUND))} without a mapping")
+        for word in result.of(UNBOUND):
             print(f"  {word.kind} {word.name}")
-        known = len(seen.kinds) - len(seen.unseen_types)
-        print(f"types         {known} of {len(seen.kinds)} belong to a kind; no rule about a kind sees the others")
-        print(f"  {', '.join(seen.unseen_types)}")
+        covered = len(result.kinds) - len(result.unseen_types)
+        print(f"types         {covered} of {len(result.kinds)} belong to a kind; rules about kinds skip the rest")
+        print(f"  {', '.join(result.unseen_types)}")
 
 
-def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
+def _export(name: str, paths: dict[str, str | None], task: str | None, output: str | None) -> int:
     from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - for this command alone
     from plansafe.domains.world import Request  # noqa: PLC0415
 
-    chosen = find_world(name)
-    if isinstance(chosen, Diagnostic):
-        return complain(chosen)
+    world = find_world(name)
+    if isinstance(world, Diagnostic):
+        return complain(world)
     discovery = Discovery(Choice())
     files: dict[str, Source] = {}
-    for role, path in given.items():
-        found = discovery.read(path, role, f"--{role}") if path is not None else None
-        if isinstance(found, Diagnostic):
-            return complain(found)
-        if isinstance(found, Input):
-            files[role] = found.source
-    text = files.pop("plan", None)
-    sources = {source.name: source for source in (*files.values(), *([] if text is None else [text]))}
-    made = chosen.read_scene(Request(files, task))
-    if not made.ok:
-        return _refuse(made.notes, sources)
-    notes = made.notes
-    written = {"domain.pddl": made.domain.text, "problem.pddl": made.problem.text}
-    for number, spec in enumerate(made.specs, 1):
-        written["task.safe" if len(made.specs) == 1 else f"task-{number}.safe"] = spec.text
-    if text is not None:
-        read = chosen.read_plan(text, made)
-        if read.plan is None:
-            return _refuse(read.diagnostics, sources)
-        notes = (*notes, *read.diagnostics)
-        stem = os.path.splitext(os.path.basename(text.name))[0]
-        written[f"{stem if stem.isprintable() else 'plan'}.plan"] = read.plan.text
-    there = [file for file in written if os.path.lexists(file)] if output is None else []
-    if there:
-        advice = "name a folder for the files with --output"
+    for role, path in paths.items():
+        input_file = discovery.read(path, role, f"--{role}") if path is not None else None
+        if isinstance(input_file, Diagnostic):
+            return complain(input_file)
+        if isinstance(input_file, Input):
+            files[role] = input_file.source
+    plan_text = files.pop("plan", None)
+    sources = {source.name: source for source in (*files.values(), *([] if plan_text is None else [plan_text]))}
+    scene = world.read_scene(Request(files, task))
+    if not scene.ok:
+        return _print_errors(scene.notes, sources)
+    notes = scene.notes
+    contents = {"domain.pddl": scene.domain.text, "problem.pddl": scene.problem.text}
+    for number, spec in enumerate(scene.specs, 1):
+        contents["task.safe" if len(scene.specs) == 1 else f"task-{number}.safe"] = spec.text
+    if plan_text is not None:
+        converted = world.read_plan(plan_text, scene)
+        if converted.plan is None:
+            return _print_errors(converted.diagnostics, sources)
+        notes = (*notes, *converted.diagnostics)
+        stem = os.path.splitext(os.path.basename(plan_text.name))[0]
+        contents[f"{stem if stem.isprintable() else 'plan'}.plan"] = converted.plan.text
+    existing = [file for file in contents if os.path.lexists(file)] if output is None else []
+    if existing:
+        advice = "name a folder with --output"
         return complain(
-            Diagnostic(SC.BAD_OPTION, f"cannot write {visible(there[0])}: it is there already", help=advice)
+            Diagnostic(SC.BAD_OPTION, f"cannot write {visible(existing[0])}: the file exists already", help=advice)
         )
     print_diagnostics(notes, sources)
-    return _save(output if output is not None else ".", written, [path for path in given.values() if path is not None])
+    return _save(output if output is not None else ".", contents, [path for path in paths.values() if path is not None])
 
 
 def _save(folder: str, files: dict[str, str], inputs: Sequence[str]) -> int:
-    """Write files (name: text) to a folder, none if one of them may not be written."""
-    kept = Guard(inputs)
+    """Write files (name: text) to a folder; write none of them if one must not be written."""
+    protected = Guard(inputs)
     paths = {os.path.join(folder, name): text for name, text in files.items()}
     try:
         os.makedirs(folder, exist_ok=True)
-        wrong = next((found for path in paths if (found := problem(path, kept)) is not None), None)
-        if wrong is not None:
-            return complain(wrong)
+        path_problem = next(
+            (diagnostic for path in paths if (diagnostic := problem(path, protected)) is not None), None
+        )
+        if path_problem is not None:
+            return complain(path_problem)
         for path, text in paths.items():
-            remark(save(path, text, kept))
+            remark(save(path, text, protected))
             print(visible(path))
     except NotWritten as refused:
         return complain(refused.diagnostic)
@@ -209,7 +211,7 @@ def _save(folder: str, files: dict[str, str], inputs: Sequence[str]) -> int:
     return 0
 
 
-def _refuse(diagnostics: tuple[Diagnostic, ...], sources: dict[str, Source]) -> int:
+def _print_errors(diagnostics: tuple[Diagnostic, ...], sources: dict[str, Source]) -> int:
     return print_diagnostics(
         [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources
     )

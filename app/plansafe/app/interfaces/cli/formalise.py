@@ -1,4 +1,4 @@
-"""The command ``formalise``: rules of sentences by a language model, shown in words and with plans."""
+"""The command ``rules formalise``: write rules for sentences with a language model."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from plansafe.llm.formalise.model import Formalised
     from plansafe.verifier.api import Checker
 
-_USUAL = "household"
-_MOST_SENTENCES = 100
-_MOST_SAMPLES = 50
+_DEFAULT_DOMAIN = "household"
+_MAX_SENTENCES = 100
+_MAX_SAMPLES = 50
 _STDOUT = "-"
 
 
 class Format(StrEnum):
-    """How the result is written."""
+    """Formats of the result."""
 
     FULL = "full"
     JSON = "json"
@@ -63,25 +63,26 @@ class Format(StrEnum):
 class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOption, MemoryLimit, Assignments):
     """The options of ``rules formalise``."""
 
-    sentences: tuple[str, ...] = argument("[SENTENCE..]", "What the robot must do, or must never do.", many=True)
+    sentences: tuple[str, ...] = argument(
+        "[SENTENCE..]", "A sentence: what the robot must do, or must never do.", many=True
+    )
     file: str | None = text(
-        "--sentences", metavar="FILE", help="Read sentences from this file, one a line; `#`: a comment."
+        "--sentences", metavar="FILE", help="Read sentences from this file, one per line; a line with `#` is a comment."
     )
     language: Language = choice(
         "--language",
         values=Language,
         default=Language.RULES,
-        help="Ask for rules, or for formulas as `--ltl` takes them.",
+        help="Ask for rules, or for LTL formulas as in `--ltl`.",
     )
     samples: int = integer(
         "--samples",
         metavar="N",
         default=5,
         low=1,
-        high=_MOST_SAMPLES,
+        high=_MAX_SAMPLES,
         help="Ask N times for each sentence.",
         key="formalise.samples",
-        only_set=True,
     )
     rounds: int = integer(
         "--rounds",
@@ -89,7 +90,7 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         default=1,
         low=1,
         high=5,
-        help="Ask at most N times for an answer that is a rule.",
+        help="Ask at most N times until an answer is a rule.",
         key="formalise.rounds",
         only_set=True,
     )
@@ -98,7 +99,7 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         default=0.5,
         low=0,
         high=10,
-        help="Draw answers with this temperature; 0: the likeliest.",
+        help="Sample answers with this temperature; 0: the most likely answer.",
         key="model.temperature",
         only_set=True,
     )
@@ -116,19 +117,19 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         metavar="N",
         default=0,
         low=0,
-        help="Draw samples and random executions with this seed.",
+        help="Use this seed for samples and random executions.",
         key="seed",
         only_set=True,
     )
     free: bool = switch(
         "--free",
-        help="Accept answers outside of the grammar of rules.",
+        help="Do not restrict answers to the grammar of rules.",
         key="formalise.free",
         only_set=True,
     )
     unchecked: bool = switch(
         "--unchecked",
-        help="Ask also where the domain seems to have no words for a sentence.",
+        help="Ask also if the domain seems to lack the words of a sentence.",
         key="formalise.unchecked",
         only_set=True,
     )
@@ -148,7 +149,7 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         default=3.0,
         low=0.1,
         high=600,
-        help="Stop the linter and each search of a plan after SECONDS.",
+        help="Stop the linter and each search for a plan after SECONDS.",
         key="limits.time",
         only_set=True,
     )
@@ -156,18 +157,18 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the rules to a file, if every sentence has one (`-`: to standard output).",
+        help="Write the rules to a file, if every sentence has a rule (`-`: to standard output).",
     )
     form: Format = choice("--format", values=Format, default=Format.FULL, help="Write the result in this format.")
 
 
 @command(FormaliseOptions)
 def formalise(options: FormaliseOptions) -> int:
-    """Ask a language model for the rule that a sentence means: several samples, grouped by what they mean.
+    """Turn each sentence into a safety rule: ask a language model several times, and group the answers by meaning.
 
-    The rule with the most votes is shown in words, with a plan that breaks it and one that keeps it; nothing uses it
-    until you add it with --spec. Exit codes: 0 a rule for each sentence, 1 a sentence cannot be expressed, 2 usage,
-    unreadable file or no answer, 3 no rule has the most votes, 4 a bug in safecheck.
+    The report shows the rule with the most votes in words, with a plan that breaks it and a plan that keeps it. The
+    rule has no effect until you add it with --spec. Exit codes: 0 a rule for each sentence, 1 a sentence cannot be
+    expressed, 2 usage, unreadable file or no answer, 3 no rule has the most votes, 4 a bug in safecheck.
     """
     settings = Settings(domain=options.domain, problem=options.problem, lenient_types=options.lenient_types)
     limit_memory(options.memory_limit)
@@ -187,7 +188,7 @@ def formalise(options: FormaliseOptions) -> int:
             not options.unchecked,
             limits,
         )
-        asked = _Asked(
+        request = _FormaliseRequest(
             tuple(options.sentences or ()),
             options.file,
             settings,
@@ -196,13 +197,13 @@ def formalise(options: FormaliseOptions) -> int:
             options.cache,
             not options.no_cache,
         )
-        return _formalised(asked, wishes, _Out(options.output, options.form, options.color))
+        return _formalise(request, wishes, _OutputOptions(options.output, options.form, options.color))
 
     return guarded(lambda: usable(settings, work))
 
 
-class _Asked(NamedTuple):
-    """What is to be formalised, where, and by whom."""
+class _FormaliseRequest(NamedTuple):
+    """The sentences, the task in which rules are tried, and the model. ``keep``: store answers in the cache."""
 
     sentences: tuple[str, ...]
     file: str | None
@@ -213,105 +214,117 @@ class _Asked(NamedTuple):
     keep: bool
 
 
-class _Out(NamedTuple):
-    """Where things are written, and how."""
+class _OutputOptions(NamedTuple):
+    """Where the rules are written, and the format and colours of the report."""
 
     rules: str | None
     form: Format
     color: str
 
 
-def _formalised(asked: _Asked, wishes: Wishes, out: _Out) -> int:
-    """Ask, print, write: the rules only if there is one for each sentence, and only when all is done."""
+def _formalise(request: _FormaliseRequest, wishes: Wishes, output_options: _OutputOptions) -> int:
+    """Ask the model and print the results. Write the rules after all sentences, if each sentence has a rule."""
     from plansafe.llm.formalise.specification import specification  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
 
-    recorded = asked.model.removeprefix("replay/") if asked.model.startswith("replay/") else None
-    read = [path for path in (asked.file, recorded, asked.cache) if path is not None]
+    recorded = request.model.removeprefix("replay/") if request.model.startswith("replay/") else None
+    input_paths = [path for path in (request.file, recorded, request.cache) if path is not None]
     discovery = Discovery(Choice())
-    sentences = _sentences(asked, discovery)
-    task = _task(asked.settings, discovery)
+    sentences = _sentences(request, discovery)
+    task = _task(request.settings, discovery)
     if isinstance(task, Diagnostic):
         return complain(task)
-    checker, used = task
-    kept = guard([*read, *used], asked.settings)
-    place = _STDOUT if out.rules in STANDARD_OUTPUT else out.rules
-    wrong = unwritten(place, kept)
-    if wrong is not None:
-        raise NotWritten(wrong)
+    checker, task_paths = task
+    protected = guard([*input_paths, *task_paths], request.settings)
+    rules_path = _STDOUT if output_options.rules in STANDARD_OUTPUT else output_options.rules
+    path_problem = unwritten(rules_path, protected)
+    if path_problem is not None:
+        raise NotWritten(path_problem)
     if not checker.ok:
         return complain(next(d for d in checker.diagnostics if d.severity is Severity.ERROR))
-    refused = unfit(checker)
-    if refused is not None:
-        return complain(refused)
+    unsupported = unfit(checker)
+    if unsupported is not None:
+        return complain(unsupported)
     try:
-        found = _asked_each(sentences, checker, asked, wishes)
+        results = _formalise_each(sentences, checker, request, wishes)
     except ModelError as error:
         return complain(error.diagnostic)
-    written = None
-    if place is not None and all([one.rule is not None for one in found]):
-        text = specification(found, checker.engine.task.name, asked.model)
-        written = place
-        if place == _STDOUT:
-            print_text(text)
+    written_to = None
+    if rules_path is not None and all([result.rule is not None for result in results]):
+        specification_text = specification(results, checker.engine.task.name, request.model)
+        written_to = rules_path
+        if rules_path == _STDOUT:
+            print_text(specification_text)
         else:
-            remark(save(place, text, kept))
-    _print(found, asked, wishes, written, out)
-    return combined_exit_code([one.exit_code for one in found])
+            remark(save(rules_path, specification_text, protected))
+    _print(results, request, wishes, written_to, output_options)
+    return combined_exit_code([result.exit_code for result in results])
 
 
-def _print(found: list[Formalised], asked: _Asked, wishes: Wishes, written: str | None, out: _Out) -> None:
-    from plansafe.app.render.formalised import (  # noqa: PLC0415 - loads what a model's rules are made of
+def _print(
+    results: list[Formalised],
+    request: _FormaliseRequest,
+    wishes: Wishes,
+    written_to: str | None,
+    output_options: _OutputOptions,
+) -> None:
+    from plansafe.app.render.formalised import (  # noqa: PLC0415 - loads the front-end for models
         FormalisedJsonRenderer,
         FormalisedRenderer,
     )
 
-    stream = sys.stderr if written == _STDOUT else standard_output()
-    if out.form is Format.JSON:
-        stream.write(FormalisedJsonRenderer().results(found, asked.model, wishes, written))
+    stream = sys.stderr if written_to == _STDOUT else standard_output()
+    if output_options.form is Format.JSON:
+        stream.write(FormalisedJsonRenderer().results(results, request.model, wishes, written_to))
     else:
-        stream.write(FormalisedRenderer(terminal(out.color, stream)).results(found, asked.model, wishes, written))
+        stream.write(
+            FormalisedRenderer(terminal(output_options.color, stream)).results(
+                results, request.model, wishes, written_to
+            )
+        )
     stream.flush()
 
 
-def _asked_each(sentences: list[str], checker: Checker, asked: _Asked, wishes: Wishes) -> list[Formalised]:
-    """What comes of each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
-    from plansafe.llm.formalise.formaliser import formalise as look  # noqa: PLC0415 - loads planners and the linter
+def _formalise_each(
+    sentences: list[str], checker: Checker, request: _FormaliseRequest, wishes: Wishes
+) -> list[Formalised]:
+    """The result for each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
+    from plansafe.llm.formalise.formaliser import formalise as formalise_sentence  # noqa: PLC0415 - loads planners and the linter
     from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings as ModelSettings  # noqa: PLC0415
 
-    settings = ModelSettings(asked.base_url, seed=wishes.seed)
-    with opened(asked.model, settings, asked.cache, keep=asked.keep) as (model, cache):
+    settings = ModelSettings(request.base_url, seed=wishes.seed)
+    with opened(request.model, settings, request.cache, keep=request.keep) as (model, cache):
         try:
-            found = []
+            results = []
             for number, sentence in enumerate(sentences, 1):
                 tell(f"formalising {number} of {len(sentences)} ..")
-                found.append(look(sentence, checker.compiled, model, wishes, cache))
-            return found
+                results.append(formalise_sentence(sentence, checker.compiled, model, wishes, cache))
+            return results
         finally:
             tell("")
 
 
-def _sentences(asked: _Asked, discovery: Discovery) -> list[str]:
-    """The sentences of the command line, then those of the file. Raises :class:`BadOption`, :class:`NotWritten`."""
-    found = list(asked.sentences)
-    if asked.file is not None:
-        read = discovery.read(asked.file, "file", "--sentences")
-        if isinstance(read, Diagnostic):
-            raise NotWritten(read)
-        lines = [line.strip() for line in read.source.text.splitlines()]
-        found += [line for line in lines if line and not line.startswith("#")]
-    if not found:
-        raise BadOption("there is no sentence to formalise", 'safecheck rules formalise -m MODEL "never .."')
-    if len(found) > _MOST_SENTENCES:
-        raise BadOption(f"at most {_MOST_SENTENCES} sentences are formalised in one run, and there are {len(found):,}")
-    if any([len(sentence) > LONGEST_SENTENCE for sentence in found]):
-        raise BadOption(f"a sentence has at most {LONGEST_SENTENCE} characters", "one sentence is one rule")
-    return found
+def _sentences(request: _FormaliseRequest, discovery: Discovery) -> list[str]:
+    """The sentences of the command line, then of the file. Raises :class:`BadOption`, :class:`NotWritten`."""
+    sentences = list(request.sentences)
+    if request.file is not None:
+        sentence_file = discovery.read(request.file, "file", "--sentences")
+        if isinstance(sentence_file, Diagnostic):
+            raise NotWritten(sentence_file)
+        lines = [line.strip() for line in sentence_file.source.text.splitlines()]
+        sentences += [line for line in lines if line and not line.startswith("#")]
+    if not sentences:
+        raise BadOption("no sentence to formalise is given", 'example: safecheck rules formalise -m MODEL "never .."')
+    if len(sentences) > _MAX_SENTENCES:
+        raise BadOption(f"{len(sentences):,} sentences are given, and a run takes at most {_MAX_SENTENCES}")
+    if any([len(sentence) > LONGEST_SENTENCE for sentence in sentences]):
+        raise BadOption(f"a sentence has at most {LONGEST_SENTENCE} characters", "write one sentence for each rule")
+    return sentences
 
 
 def _task(settings: Settings, discovery: Discovery) -> tuple[Checker, list[str]] | Diagnostic:
-    """The task in which rules are tried, and the files that it is made of."""
+    """The task in which rules are tried, and the paths of its files."""
     from plansafe.llm.formalise.home import home_path  # noqa: PLC0415 - for this command alone
     from plansafe.verifier.api import Checker, Options  # noqa: PLC0415
 
@@ -325,8 +338,8 @@ def _task(settings: Settings, discovery: Discovery) -> tuple[Checker, list[str]]
         name = (heading(domain.source.text).name or "") if _is_shipped(domain.path) else ""
         home = home_path(name)
         if home is None:
-            message = "rules are tried out in a problem, and none is named"
-            return Diagnostic(SC.NO_PROBLEM, message, help="name one of this domain with --problem FILE")
+            message = "rules are tried in a problem, and no problem is named"
+            return Diagnostic(SC.NO_PROBLEM, message, help="name a problem of this domain with --problem FILE")
         problem = discovery.read(home, "problem", "shipped")
         if isinstance(problem, Diagnostic):
             return problem
@@ -334,16 +347,20 @@ def _task(settings: Settings, discovery: Discovery) -> tuple[Checker, list[str]]
     return Checker(domain.source, problem.source, (), options), [domain.path, problem.path]
 
 
-def _domain(given: str | None, problem: Input | None, discovery: Discovery) -> Input | Diagnostic:
-    """The domain: as given, else that which the problem names, else the usual one."""
-    if given is None and problem is not None:
-        said = heading(problem.source.text)
-        near = discovery.find(problem, Heading(Kind.PLAN, None, said.domain)).domain if said.domain else None
-        if near is not None:
-            return near
+def _domain(domain: str | None, problem: Input | None, discovery: Discovery) -> Input | Diagnostic:
+    """The domain that the user names; else the domain that the problem names; else the default domain."""
+    if domain is None and problem is not None:
+        problem_heading = heading(problem.source.text)
+        nearby_domain = (
+            discovery.find(problem, Heading(Kind.PLAN, None, problem_heading.domain)).domain
+            if problem_heading.domain
+            else None
+        )
+        if nearby_domain is not None:
+            return nearby_domain
         message = f"no domain found for {problem.path}"
         return Diagnostic(SC.NO_DOMAIN, message, help="name it with --domain FILE")
-    return discovery.read(shipped_or_file(given or _USUAL), "domain", "--domain")
+    return discovery.read(shipped_or_file(domain or _DEFAULT_DOMAIN), "domain", "--domain")
 
 
 def _is_shipped(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The commands ``hazards`` and ``detector``: what the rules stand for, and rules made of a table."""
+"""The commands ``rules hazards`` and ``rules detector``: hazards that rules cover; rules from a detector's table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RULES_SHOWN = 6
 class HazardsOptions(Assignments):
     """The options of ``rules hazards``."""
 
-    taxonomy: str | None = argument("[TAXONOMY]", "Show only this one: safel, safeplan-bench, ..")
+    taxonomy: str | None = argument("[TAXONOMY]", "Show only this taxonomy: safel, safeplan-bench, ..")
     domain: str = text(
         "--domain", metavar="NAME", default="virtualhome", help="Count only rules that apply in this shipped domain."
     )
@@ -42,56 +42,59 @@ class HazardsOptions(Assignments):
         key="hazards.table",
         only_set=True,
     )
-    every: bool = switch("--all", help="Name all rules of a category.")
+    list_all: bool = switch("--all", help="List all rules of a category.")
 
 
 class DetectorOptions(Options):
     """The options of ``rules detector``."""
 
-    source: str = argument("TABLE", "A detector's table (TOML), or the name of a shipped one's world.", required=True)
+    source: str = argument("TABLE", "A detector's table (TOML), or a world with a shipped table.", required=True)
     output: str | None = text("--output", "-o", metavar="FILE", help="Write the specification to this file.")
 
 
 @command(HazardsOptions)
 def hazards(options: HazardsOptions) -> int:
-    """Show which rules of the hazard library stand for which category of published taxonomies, and what has none.
+    """Show which rules of the hazard library cover which category of published taxonomies, and which have no rule.
 
-    What a table leaves out is said, and no mistake. Exit codes: 0, or 2 for a table that cannot be used.
+    A category without a rule is shown with its reason and is not an error. Exit codes: 0, or 2 if a table cannot be
+    used.
     """
-    return guarded(lambda: _hazards(options.taxonomy, options.domain, options.categories, options.every))
+    return guarded(lambda: _hazards(options.taxonomy, options.domain, options.categories, options.list_all))
 
 
-def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
+def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, list_all: bool) -> int:
     from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415 - for this command alone
 
-    given = None if table is None else Discovery(Choice()).read(table, "table", "--table")
-    if isinstance(given, Diagnostic):
-        return complain(given)
-    taxonomies = load() if given is None else read(given.source)
+    table_file = None if custom_table is None else Discovery(Choice()).read(custom_table, "table", "--table")
+    if isinstance(table_file, Diagnostic):
+        return complain(table_file)
+    taxonomies = load() if table_file is None else read(table_file.source)
     checker = library(domain)
     if isinstance(checker, Diagnostic):
         return complain(checker)
-    said = taxonomies.diagnostics or check(taxonomies, checker.rules)
-    wrong = [diagnostic for diagnostic in said if diagnostic.severity is Severity.ERROR]
-    if said:
-        print_diagnostics(wrong or said, {taxonomies.table.name: taxonomies.table})
-    if wrong:
+    problems = taxonomies.diagnostics or check(taxonomies, checker.rules)
+    errors = [diagnostic for diagnostic in problems if diagnostic.severity is Severity.ERROR]
+    if problems:
+        print_diagnostics(errors or problems, {taxonomies.table.name: taxonomies.table})
+    if errors:
         return 2
     if not taxonomies.taxonomies:
         message = f"the table {visible(taxonomies.table.name)} has no taxonomy"
-        return complain(Diagnostic(SC.BAD_TAXONOMY, message, help="write `[NAME.categories]`, and a category below it"))
-    chosen = [t for t in taxonomies.taxonomies if wanted is None or t.name == wanted.lower()]
+        return complain(
+            Diagnostic(SC.BAD_TAXONOMY, message, help="write `[NAME.categories]` with at least one category")
+        )
+    chosen = [t for t in taxonomies.taxonomies if taxonomy_name is None or t.name == taxonomy_name.lower()]
     if not chosen:
         names = [t.name for t in taxonomies.taxonomies]
-        help = near((wanted or "").lower(), names) or f"there are: {', '.join(names)}"
-        return complain(Diagnostic(SC.BAD_OPTION, f"no taxonomy is named {wanted!a}", help=help))
+        help = near((taxonomy_name or "").lower(), names) or f"taxonomies: {', '.join(names)}"
+        return complain(Diagnostic(SC.BAD_OPTION, f"unknown taxonomy {taxonomy_name!a}", help=help))
     stream = standard_output()
-    stream.write("\n".join(_shown(taxonomies, chosen, checker, domain, every)) + "\n")
+    stream.write("\n".join(_table_lines(taxonomies, chosen, checker, domain, list_all)) + "\n")
     return 0
 
 
-def _shown(
-    taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, every: bool
+def _table_lines(
+    taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, list_all: bool
 ) -> Iterable[str]:
     from plansafe.specs.taxonomy import coverage  # noqa: PLC0415 - for this command alone
 
@@ -101,17 +104,17 @@ def _shown(
     for taxonomy in chosen:
         yield f"\n{visible(taxonomy.name)}: {visible(taxonomy.title)}"
         for covered in coverage(taxonomy, applicable, domain):
-            names = covered.rules if every else covered.rules[:_RULES_SHOWN]
+            names = covered.rules if list_all else covered.rules[:_RULES_SHOWN]
             more = f", and {len(covered.rules) - len(names)} more" if len(names) < len(covered.rules) else ""
-            what = ", ".join(names) + more if names else f"no rule: {covered.reason or 'no reason is given'}"
-            yield f"  {visible(covered.category.name):<32} {len(covered.rules):>3}  {visible(what)}"
+            description = ", ".join(names) + more if names else f"no rule: {covered.reason or 'no reason is given'}"
+            yield f"  {visible(covered.category.name):<32} {len(covered.rules):>3}  {visible(description)}"
 
 
 @command(DetectorOptions)
 def detector(options: DetectorOptions) -> int:
-    """Make a specification of a safety detector: a table from actions, and states at the end, to harm categories.
+    """Make a specification from a safety detector: a table that maps actions and final states to harm categories.
 
-    Exit codes: 0 made, 2 a table that cannot be used.
+    Exit codes: 0 made, 2 the table cannot be used.
     """
     return guarded(lambda: _detector(options.source, options.output))
 
@@ -121,19 +124,19 @@ def _detector(path: str, output: str | None) -> int:
 
     if not os.path.exists(path):
         path = table_path(path) or path
-    found = Discovery(Choice()).read(path, "table", "given")
-    if isinstance(found, Diagnostic):
-        if found.code == SC.NO_FILE:
+    table = Discovery(Choice()).read(path, "table", "given")
+    if isinstance(table, Diagnostic):
+        if table.code == SC.NO_FILE:
             names = table_names()
             shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
-            beside = found.help if os.path.splitext(path)[1] else None
-            found = found._replace(help=near(path.lower(), names) or beside or shipped)
-        return complain(found)
-    source = found.source
-    made = compile_detector(source)
-    if made.specification is None:
-        return print_diagnostics(made.diagnostics, {source.name: source})
-    text = made.specification.text
+            other_help = table.help if os.path.splitext(path)[1] else None
+            table = table._replace(help=near(path.lower(), names) or other_help or shipped)
+        return complain(table)
+    source = table.source
+    compiled = compile_detector(source)
+    if compiled.specification is None:
+        return print_diagnostics(compiled.diagnostics, {source.name: source})
+    text = compiled.specification.text
 
     if output is None or output in STANDARD_OUTPUT:
         print_text(text)

@@ -24,7 +24,7 @@ def server(options: LspOptions) -> int:
     """Run the language server: diagnostics while typing, the effects of each step, repairs as quick fixes.
 
     It speaks the Language Server Protocol over standard input and output. Editors start it (docs/service.md#editors).
-    It finds the domain, the problem and the rules of a file as the other commands do.
+    It finds the domain, the problem and the rules of a file in the same way as the other commands.
 
     Exit codes: 0 the editor ended the server, 2 a package is missing.
     """

@@ -1,4 +1,4 @@
-"""The command ``lint``: what is wrong with a specification, before any plan is judged by it (docs/safety-rules.md)."""
+"""The command ``lint``: find mistakes in a specification (docs/safety-rules.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from plansafe.app.interfaces.cli.configuration import Asked, configure
+from plansafe.app.interfaces.cli.configuration import ProjectSelection, configure
 from plansafe.app.options.option import argument, changed, choice, command, number, switch, text
 from plansafe.app.options.shared import (
     Assignments,
@@ -37,7 +37,7 @@ _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
 
 
 class Format(StrEnum):
-    """How findings are written."""
+    """Formats of the findings."""
 
     FULL = "full"
     CONCISE = "concise"
@@ -51,14 +51,14 @@ class SpecificationOptions(
 
     specs: tuple[str, ...] = argument(
         "[SPEC..]",
-        "Specifications and mappings: files, or names of shipped ones. Default: those of the domain.",
+        "Specifications and mappings: files, or names of shipped ones. Default: the specifications of the domain.",
         many=True,
     )
     problem: tuple[str, ...] = changed(
         ProblemFile.problem,
         many=True,
         default=(),
-        help="Check claims about problems on this one. May be repeated.",
+        help="Check the specification also on this problem. May be repeated.",
     )
     world: str | None = changed(WorldName.world, help="Use the domain of this world.")
     scene: tuple[str, ...] = changed(
@@ -70,8 +70,8 @@ class SpecificationOptions(
         many=True,
         help="Leave out findings with this code. May be repeated.",
     )
-    no_search: bool = switch("--no-search", help="Prove what can be proved, and search no plans of the problems.")
-    gaps: bool = switch("--gaps", help="Look also for missing rules: safe plans of the problems that exploit a hole.")
+    no_search: bool = switch("--no-search", help="Use proofs only; do not search for plans of the problems.")
+    gaps: bool = switch("--gaps", help="Search also for missing rules: safe plans of the problems that exploit a gap.")
     example: tuple[str, ...] = text(
         "--example", metavar="PLAN", many=True, help="Accept this plan as harmless, for --gaps. May be repeated."
     )
@@ -80,7 +80,7 @@ class SpecificationOptions(
         metavar="SECONDS",
         default=20.0,
         low=0,
-        help="Stop the search for the formulas, and for each problem, after SECONDS; 0: no limit.",
+        help="Stop the analysis of the formulas, and the search for each problem, after SECONDS; 0: no limit.",
     )
     form: Format = choice(
         "--format",
@@ -94,14 +94,14 @@ class SpecificationOptions(
 
 @command(SpecificationOptions)
 def lint(options: SpecificationOptions) -> int:
-    """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.
+    """Find rules that have no effect, cannot be kept, contradict each other or the domain, or are duplicates.
 
-    Without a problem, findings hold for every problem of the domain; with problems, also for these.
-    Specifications that name different domains are checked domain by domain.
-    Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
-    unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
+    Without a problem, findings hold for every problem of the domain; with problems, there are also findings about these
+    problems. Specifications that name different domains are checked domain by domain. Every finding has a proof. Exit
+    codes: 0 no findings (notes do not count), 1 findings, 2 usage or unreadable file, 3 no findings, but undecided
+    questions, 4 a bug in safecheck.
     """
-    wanted = LintSelection(
+    request = LintSelection(
         specs=tuple(options.specs or ()),
         domain=options.domain,
         problems=tuple(options.problem or ()),
@@ -111,18 +111,18 @@ def lint(options: SpecificationOptions) -> int:
         task=options.task,
         lenient_types=options.lenient_types,
     )
-    how, memory = options.form, options.memory_limit
-    if options.domain is None and options.world is None:  # either sets the project file aside
-        now = configure(
+    form, memory = options.form, options.memory_limit
+    if options.domain is None and options.world is None:  # with either option, the project file is not used
+        configured = configure(
             options,
-            Asked(("lint",), options.no_project, False),
+            ProjectSelection(("lint",), options.no_project, False),
             Settings(),
             options.form.value,
             options.memory_limit,
             tuple(Format),
         )
-        how, memory = Format(now.form), now.memory
-        wanted = wanted._replace(project=now.settings.project)
+        form, memory = Format(configured.form), configured.memory
+        request = request._replace(project=configured.settings.project)
     limit_memory(memory)
     codes = frozenset([code.upper() for code in options.ignore or ()])
 
@@ -137,30 +137,30 @@ def lint(options: SpecificationOptions) -> int:
         from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
 
         seconds = options.time_limit or None
-        searching = LintOptions(wanted.lenient_types, seconds, not options.no_search)
+        lint_options = LintOptions(request.lenient_types, seconds, not options.no_search)
 
-        def one(asked: LintSelection) -> int:
-            gathered = read_lint_inputs(asked)
-            code = _lint(gathered, codes, searching, how, options.color)
-            if not options.gaps or code == UNUSABLE:
+        def lint_domain(domain_request: LintSelection) -> int:
+            gathered = read_lint_inputs(domain_request)
+            code = _lint(gathered, codes, lint_options, form, options.color)
+            if not options.gaps or code == _UNUSABLE:
                 return code
-            of_world = asked.world or (asked.project is not None and asked.project.world)
-            judge = Settings(world=of_world or None).question.judge
+            home_world = domain_request.world or (domain_request.project is not None and domain_request.project.world)
+            judge = Settings(world=home_world or None).question.judge
             return combined_exit_code(
-                (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, how, options.color))
+                (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, form, options.color))
             )
 
-        return combined_exit_code([one(asked) for asked in split_by_domain(wanted)])
+        return combined_exit_code([lint_domain(domain_request) for domain_request in split_by_domain(request)])
 
     return guarded(work)
 
 
-UNUSABLE = 2
+_UNUSABLE = 2
 
 
 def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
-    from plansafe.specs.lint.api import lint as look  # noqa: PLC0415
+    from plansafe.specs.lint.api import lint as lint_specification  # noqa: PLC0415
     from plansafe.specs.lint.model import Lint  # noqa: PLC0415
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
@@ -172,23 +172,27 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
         assert gathered.domain is not None
         specs = [spec.source for spec in gathered.specs]
         try:
-            result = look(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
+            result = lint_specification(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
         except ModuleNotFoundError as error:
-            missing = missing_solver(error)
-            if missing is None:
+            missing_package = missing_solver(error)
+            if missing_package is None:
                 raise
-            return complain(missing)
+            return complain(missing_package)
         notes = gathered.notes
         if result.usable and not (result.rules or result.idle):
-            advice = "name specifications; `safecheck worlds list` says which domains have some"
+            advice = "name specifications; `safecheck worlds list` lists the specifications of each domain"
             notes = (
                 *notes,
-                Diagnostic(SC.BAD_OPTION, "there is nothing to look at: no rule, no constraint", help=advice),
+                Diagnostic(
+                    SC.BAD_OPTION, "nothing to check: the specifications have no rule and no constraint", help=advice
+                ),
             )
             result = result._replace(usable=False)
         result = result._replace(diagnostics=(*notes, *result.diagnostics), sources={**read, **result.sources})
     stream = standard_output()
-    stream.write(renderer(form.value, terminal(color, stream)).result(shown(result, ignore), gathered, ignore))
+    stream.write(
+        renderer(form.value, terminal(color, stream)).result(without_ignored(result, ignore), gathered, ignore)
+    )
     stream.flush()
     return result.exit_code(ignore)
 
@@ -198,19 +202,19 @@ def _gaps(
 ) -> int:
     from plansafe.app.interfaces.cli import rule_gaps as gaps  # noqa: PLC0415 - loads the search
 
-    found = gaps.look(gathered, examples, seconds, judge)
-    if isinstance(found, Diagnostic):
-        return complain(found)
+    result = gaps.search_gaps(gathered, examples, seconds, judge)
+    if isinstance(result, Diagnostic):
+        return complain(result)
     stream = standard_output()
-    stream.write(gaps.shown(found, form.value, terminal(color, stream)))
+    stream.write(gaps.format_gaps(result, form.value, terminal(color, stream)))
     stream.flush()
-    if gaps.failed(found):
-        return UNUSABLE
-    if found.gaps:
+    if gaps.failed(result):
+        return _UNUSABLE
+    if result.gaps:
         return 1
-    return 3 if found.diagnostics else 0  # nothing was looked for
+    return 3 if result.diagnostics else 0  # 3: the search did not run
 
 
-def shown(result: Lint, ignore: frozenset[str]) -> Lint:
-    """A result without the findings that are to be left out."""
+def without_ignored(result: Lint, ignore: frozenset[str]) -> Lint:
+    """The result without the findings of ignored codes."""
     return result._replace(faults=tuple([fault for fault in result.faults if fault.code not in ignore]))

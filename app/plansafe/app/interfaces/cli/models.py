@@ -1,4 +1,4 @@
-"""The commands ``models`` and ``ask``: which language models can be asked, and one question to one of them."""
+"""The commands ``models list`` and ``models ask``: list the providers of language models; ask a model a question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plansafe.llm.models.providers import Settings
     from plansafe.llm.models.request import Request
 
-_MOST_INPUT = 4_000_000
+_MAX_INPUT = 4_000_000
 
 
 class ModelsOptions(Options):
@@ -30,7 +30,7 @@ class ModelsOptions(Options):
 class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
     """The options of ``models ask``."""
 
-    prompt: str = argument("PROMPT", "What to ask; `-` reads standard input.", required=True)
+    prompt: str = argument("PROMPT", "The question; `-` reads standard input.", required=True)
     system: str = text("--system", metavar="TEXT", default="", help="Send this text before the question.")
     choice: tuple[str, ...] = text(
         "--choice", metavar="TEXT", many=True, help="Let the model choose between these answers. May be repeated."
@@ -49,14 +49,14 @@ class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
         default=0.0,
         low=0,
         high=10,
-        help="Draw the answer with this temperature; 0: the likeliest.",
+        help="Sample the answer with this temperature; 0: the most likely answer.",
         key="model.temperature",
         only_set=True,
     )
     seed: int | None = integer(
         "--seed",
         metavar="N",
-        help="Draw the answer with this seed, where the provider can.",
+        help="Sample the answer with this seed, if the provider supports it.",
         key="seed",
         only_set=True,
     )
@@ -64,9 +64,9 @@ class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
 
 @command(ModelsOptions)
 def models(_: ModelsOptions) -> int:
-    """List the providers of language models: how each is named, what it can enforce, and what is missing.
+    """List the providers of language models: the form of the name, the constraints it can enforce, missing packages.
 
-    Nothing is imported and nobody is called. Exit code: 0.
+    No package is imported and no server is called. Exit code: 0.
     """
     return guarded(_models)
 
@@ -78,44 +78,45 @@ def _models() -> int:
     lines = ["--model PROVIDER/NAME, where PROVIDER is one of:"]
     for provider in PROVIDERS:
         runner = provider.runner
-        there = "installed" if runner is provider else f"not installed: {how_to_install(provider.extra)}"
+        status = "installed" if runner is provider else f"not installed: {how_to_install(provider.extra)}"
         if runner is not None and runner is not provider:
-            there = f"run by llama.cpp, since transformers is {there}"
+            status = f"run by llama.cpp, since transformers is {status}"
         lines += [
             "",
             f"{provider.form}",
             f"  {provider.about}",
-            f"  enforces   {', '.join(_enforced(provider.capabilities)) or 'nothing'}",
+            f"  enforces   {', '.join(_enforceable(provider.capabilities)) or 'nothing'}",
             f"  reads      {provider.needs}",
-            f"  status     {there if provider.packages else 'needs nothing more'}",
+            f"  status     {status if provider.packages else 'needs no package'}",
         ]
     standard_output().write("\n".join(lines) + "\n")
     return 0
 
 
-def _enforced(known: Capabilities) -> Iterator[str]:
-    if known.choice:
+def _enforceable(capabilities: Capabilities) -> Iterator[str]:
+    if capabilities.choice:
         yield "choices"
-    elif known.gbnf:
+    elif capabilities.gbnf:
         yield "choices (as a grammar)"
-    elif known.json_schema:
+    elif capabilities.json_schema:
         yield "choices (as a schema)"
-    if known.gbnf or known.lark:
-        yield f"grammars ({' and '.join([n for n, has in (('GBNF', known.gbnf), ('Lark', known.lark)) if has])})"
-    if known.json_schema:
+    if capabilities.gbnf or capabilities.lark:
+        formats = [name for name, supported in (("GBNF", capabilities.gbnf), ("Lark", capabilities.lark)) if supported]
+        yield f"grammars ({' and '.join(formats)})"
+    if capabilities.json_schema:
         yield "JSON schemas"
-    if known.tokens:
+    if capabilities.tokens:
         yield "a callback for each token"
-    if known.score:
+    if capabilities.score:
         yield "likelihoods of given texts"
 
 
 @command(AskOptions)
 def ask(options: AskOptions) -> int:
-    """Ask a model one question: does it answer, and does it keep to a choice?
+    """Ask a model one question, to test that it answers and that it keeps to a choice.
 
-    The answer goes to standard output, what is known about it to standard error. Exit codes: 0 answered; 1 answered,
-    but not with one of the choices; 2 no answer.
+    The answer goes to standard output, the details to standard error. Exit codes: 0 answered; 1 answered, but not with
+    one of the choices; 2 no answer.
     """
 
     def work() -> int:
@@ -123,14 +124,14 @@ def ask(options: AskOptions) -> int:
         from plansafe.llm.models.request import Choice, Request, said  # noqa: PLC0415
 
         text = (
-            sys.stdin.buffer.read(_MOST_INPUT + 1).decode("utf-8", "replace")
+            sys.stdin.buffer.read(_MAX_INPUT + 1).decode("utf-8", "replace")
             if options.prompt == "-"
             else options.prompt
         )
-        if len(text) > _MOST_INPUT or not text.strip():
-            return complain(Diagnostic(SC.BAD_OPTION, "a question has text, and at most 4,000,000 characters of it"))
+        if len(text) > _MAX_INPUT or not text.strip():
+            return complain(Diagnostic(SC.BAD_OPTION, "a question must have between 1 and 4,000,000 characters"))
         if options.choice and (not all(options.choice) or len(set(options.choice)) < len(options.choice)):
-            return complain(Diagnostic(SC.BAD_OPTION, "--choice takes different texts, none of them empty"))
+            return complain(Diagnostic(SC.BAD_OPTION, "the texts of --choice must be different and not empty"))
         constraint = Choice(tuple(options.choice)) if options.choice else None
         request = Request(
             said(text, options.system),
@@ -156,31 +157,31 @@ def _ask(name: str, settings: Settings, request: Request, path: str | None, keep
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
 
     try:
-        with opened(name, settings, path, keep=keep) as (asked, cache):
+        with opened(name, settings, path, keep=keep) as (model, cache):
             tell("waiting for the model ..")
             try:
-                answer = ask_one(asked, request, cache)
+                answer = ask_one(model, request, cache)
             finally:
                 tell("")
     except ModelError as error:
         return complain(error.diagnostic)
     print_text(answer.text if answer.text.endswith("\n") else answer.text + "\n")
-    remark([_about(answer), *answer.notes])
+    remark([_describe_answer(answer), *answer.notes])
     return 0 if answer.met is not False else 1
 
 
-def _about(answer: Answer) -> str:
-    """What is known about an answer, on one line."""
-    said = [f"{answer.model or 'the model'}, finish: {answer.finish}, form: {answer.enforced}"]
+def _describe_answer(answer: Answer) -> str:
+    """The details of an answer, on one line."""
+    parts = [f"{answer.model or 'the model'}, finish: {answer.finish}, form: {answer.enforced}"]
     if answer.met is False:
-        said.append("which the answer does not have")
+        parts.append("the answer does not have this form")
     if answer.prompt_tokens is not None:
         cached = f" ({answer.cached_tokens} cached)" if answer.cached_tokens else ""
-        said.append(f"{answer.prompt_tokens} tokens in{cached}")
+        parts.append(f"{answer.prompt_tokens} tokens in{cached}")
     if answer.completion_tokens is not None:
-        said.append(f"{answer.completion_tokens} out")
+        parts.append(f"{answer.completion_tokens} out")
     if answer.reasoning:
-        said.append(f"{answer.reasoning} characters of reasoning cut")
+        parts.append(f"{answer.reasoning} characters of reasoning cut")
     if answer.stored:
-        said.append("from the cache")
-    return ", ".join(said)
+        parts.append("from the cache")
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""The command ``pairs``: pairs of a safe plan and an unsafe one, chosen and written as a data set; or checked."""
+"""The command ``align pairs``: write a data set of preference pairs (a safe and an unsafe plan), or check one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from plansafe.align.choosing.needs import Needs
     from plansafe.align.records import Pair, Split
 
-_EVERY = 0.2  # seconds between two lines of progress
-_SHARE = 0.85
-"""Of the time limit, for making candidates: choosing and writing take the rest."""
+_PROGRESS_INTERVAL = 0.2  # seconds between two progress lines
+_CANDIDATE_TIME_SHARE = 0.85
+"""Share of the time limit for making candidates. Choosing and writing the pairs takes the remaining time."""
 
 
 class From(StrEnum):
@@ -36,7 +36,7 @@ class From(StrEnum):
 
 
 class Regret(StrEnum):
-    """How well the regret of steps is to be known."""
+    """How exactly the regret of each step is computed."""
 
     NONE = "none"
     ESTIMATE = "estimate"
@@ -47,30 +47,32 @@ class Regret(StrEnum):
 class PairsOptions(MemoryLimit, Assignments):
     """The options of ``align pairs``."""
 
-    output: str | None = text("--output", "-o", metavar="FOLDER", help="Make this folder: a data set with a card.")
+    output: str | None = text(
+        "--output", "-o", metavar="FOLDER", help="Write the data set and its card to this new folder."
+    )
     count: int = integer("--count", metavar="N", default=10_000, low=8, high=1_000_000, help="Make N pairs.")
     source: tuple[From, ...] = choice(
         "--source",
         values=From,
         many=True,
-        help="Use only tasks from here: drawn households, shipped scenarios, VirtualHome. May be repeated.",
+        help="Use only tasks of this source: drawn households, shipped scenarios, VirtualHome. May be repeated.",
     )
     data: str | None = text(
         "--data",
         metavar="FOLDER",
-        help="Read public data sets here; VirtualHome is in `eai-virtualhome` (PLANSAFE_DATA).",
+        help="Read public data sets from this folder; VirtualHome is in `eai-virtualhome` (PLANSAFE_DATA).",
     )
     run: tuple[str, ...] = text(
         "--run",
         metavar="FILE",
         many=True,
-        help="Use also the plans of a model, in a run of `safecheck bench plan`. May be repeated.",
+        help="Use also the plans of a model from a run of `safecheck bench plan`. May be repeated.",
     )
     adversarial: tuple[str, ...] = text(
         "--adversarial",
         metavar="FILE",
         many=True,
-        help="Use also plans that a model was asked to make go wrong. May be repeated.",
+        help="Use also plans that a model was asked to make unsafe. May be repeated.",
         key="pairs.adversarial",
         only_set=True,
     )
@@ -98,55 +100,56 @@ class PairsOptions(MemoryLimit, Assignments):
         default=600.0,
         low=1,
         high=1_000_000,
-        help="Stop after SECONDS of processor time, and use the pairs that were made.",
+        help="Stop after SECONDS of processor time, and choose from the candidates made by then.",
         key="limits.time",
         only_set=True,
     )
-    kto: bool = switch("--kto", help="Write also each plan by itself, with a label.")
+    kto: bool = switch("--kto", help="Write also each plan separately, with a label (for KTO).")
     regret: Regret = choice(
         "--regret",
         values=Regret,
         default=Regret.NONE,
         help="Compute also the cost of each step and the point of no return (docs/alignment.md); slow.",
     )
-    check: str | None = text("--check", metavar="FILE", help="Audit the pairs of this file again, and make none.")
+    check: str | None = text("--check", metavar="FILE", help="Audit the pairs of this file again, and make no pairs.")
 
 
 @command(PairsOptions)
 def pairs(options: PairsOptions) -> int:
-    """Make pairs of a safe plan and an unsafe one for the same task, both judged; what trainers of preferences read.
+    """Make preference pairs: a safe and an unsafe plan for the same task, both audited.
 
-    Pairs that resemble each other are left out, rules balanced, families of tasks kept on one side of the split; what
-    was left out, and why, is in the folder's report. The same options give the same bytes unless time runs out. Exit
-    codes: 0 made, or all pairs are what they say; 2 a folder that cannot be made, a file that cannot be read, a pair
-    that is not what it says, or no pairs; 4 a bug in safecheck.
+    The command leaves out pairs that resemble each other, balances the rules, and keeps each family of tasks on one
+    side of the split. The folder's report counts the omitted pairs by reason. The same options give the same bytes,
+    unless the time limit is reached. Exit codes: 0 the pairs were made, or all checked pairs are correct; 2 the folder
+    cannot be made, a file cannot be read, a checked pair is incorrect, or no pair was made; 4 a bug in safecheck.
     """
     limit_memory(options.memory_limit)
     sources, runs = tuple(dict.fromkeys(options.source or From)), tuple(options.run or ())
-    wrong = tuple(options.adversarial or ())
-    asked = _Asked(
+    request = _PairRequest(
         options.output,
         options.count,
         sources,
         options.data,
         bool(options.source),
         runs,
-        wrong,
+        tuple(options.adversarial or ()),
         options.rooms,
         options.seed,
         options.time_limit,
         options.kto,
         options.regret,
     )
-    return guarded(lambda: _checked(options.check, asked) if options.check is not None else _made(asked))
+    return guarded(lambda: _check(options.check, request) if options.check is not None else _make(request))
 
 
-class _Asked(NamedTuple):
+class _PairRequest(NamedTuple):
+    """The options of the command. ``sources_named``: the user chose the sources."""
+
     output: str | None
     pairs: int
     sources: tuple[From, ...]
     data: str | None
-    wished: bool
+    sources_named: bool
     runs: tuple[str, ...]
     adversarial: tuple[str, ...]
     rooms: int
@@ -156,7 +159,7 @@ class _Asked(NamedTuple):
     regret: Regret
 
 
-def _made(asked: _Asked) -> int:
+def _make(request: _PairRequest) -> int:
     from plansafe.align.choosing.folder import NotMade, check_place  # noqa: PLC0415 - for this command alone
     from plansafe.align.choosing.needs import Needs  # noqa: PLC0415
     from plansafe.align.choosing.whole import NothingChosen, Wanted, make_folder  # noqa: PLC0415
@@ -164,137 +167,146 @@ def _made(asked: _Asked) -> int:
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
 
     try:
-        if asked.output is None:
-            raise BadOption("no folder is named for the pairs", "name it with --output FOLDER, or a file with --check")
-        check_place(asked.output)
-        sources = [one.value for one in asked.sources]
-        limits = (("time limit", asked.time_limit), ("regret", asked.regret.value))
-        described = (
+        if request.output is None:
+            raise BadOption(
+                "--output is missing: the pairs need a folder",
+                "add --output FOLDER, or check a file of pairs with --check FILE",
+            )
+        check_place(request.output)
+        sources = [source.value for source in request.sources]
+        limits = (("time limit", request.time_limit), ("regret", request.regret.value))
+        described_options = (
             ("sources", sources),
-            ("runs", list(asked.runs)),
-            ("adversarial", list(asked.adversarial)),
-            ("rooms", asked.rooms),
+            ("runs", list(request.runs)),
+            ("adversarial", list(request.adversarial)),
+            ("rooms", request.rooms),
             *limits,
         )
-        wanted = Wanted(asked.pairs, asked.seed, asked.kto, described)
-        enough = _Line(asked.pairs).enough(time.process_time() + _SHARE * asked.time_limit)
-        missed, needs = Counter[str](), Needs()
-        # Executions are many small objects and little garbage: a twentieth of the time went into looking for some.
+        wanted_pairs = Wanted(request.pairs, request.seed, request.kto, described_options)
+        end = time.process_time() + _CANDIDATE_TIME_SHARE * request.time_limit
+        missed_candidates, needs = Counter[str](), Needs()
+        # Executions are many small objects and little garbage: by default, the collector takes a twentieth of the time.
         gc.set_threshold(20_000, 20, 20)
         try:
             report = make_folder(
-                asked.output,
-                lambda scarcer: _candidates(asked, scarcer, missed, needs),
-                wanted,
-                enough=enough,
-                missed=missed,
+                request.output,
+                lambda scarcer: _candidates(request, scarcer, missed_candidates, needs),
+                wanted_pairs,
+                enough=_ProgressLine(request.pairs).out_of_time_test(end),
+                missed=missed_candidates,
                 needs=needs,
-                finish=_finish(asked),
+                finish=_finish(request),
             )
         finally:
             tell("")
     except (NotMade, BadRecords, BadRun, BadOption) as error:
         return complain(error.diagnostic)
     except NothingChosen as error:
-        return complain(Diagnostic(SC.NO_PAIRS, str(error), help="raise --time-limit, or take more sources"))
+        return complain(Diagnostic(SC.NO_PAIRS, str(error), help="raise --time-limit, or use more sources"))
     stream = standard_output()
-    stream.write("".join([f"{line}\n" for line in _said(asked.output, report)]))
+    stream.write("".join([f"{line}\n" for line in _summary_lines(request.output, report)]))
     stream.flush()
     return 0
 
 
-def _checked(path: str, asked: _Asked) -> int:
+def _check(path: str, request: _PairRequest) -> int:
     from plansafe.align.choosing.replay import DoesNotReplay, replayed  # noqa: PLC0415 - for --check alone
     from plansafe.align.records import BadRecords, read_pairs  # noqa: PLC0415
 
-    done, shown = 0, 0.0
+    checked_pairs, next_progress = 0, 0.0
     tasks: set[str] = set()
     try:
-        if asked.output is not None:
-            raise BadOption("--check makes no folder", "leave out --check or --output")
-        for found in replayed(read_pairs(path), _data(asked)):
-            done += 1
-            tasks.add(found.task.origin)
-            if time.monotonic() > shown:
-                shown = time.monotonic() + _EVERY
-                tell(f"{done:,} pairs of {len(tasks):,} tasks are what they say ..")
+        if request.output is not None:
+            raise BadOption("--check writes no folder", "leave out --check or --output")
+        for pair in replayed(read_pairs(path), _data(request)):
+            checked_pairs += 1
+            tasks.add(pair.task.origin)
+            if time.monotonic() > next_progress:
+                next_progress = time.monotonic() + _PROGRESS_INTERVAL
+                tell(f"{checked_pairs:,} pairs of {len(tasks):,} tasks are correct ..")
     except (BadRecords, DoesNotReplay, BadOption) as error:
         return complain(error.diagnostic)
     finally:
         tell("")
     stream = standard_output()
-    stream.write(f"{visible(path)}: {done:,} pairs of {len(tasks):,} tasks, each is what it says\n")
+    stream.write(f"{visible(path)}: {checked_pairs:,} pairs of {len(tasks):,} tasks, all correct\n")
     stream.flush()
     return 0
 
 
-class _Line:
-    """What is shown while pairs are made."""
+class _ProgressLine:
+    """The progress line while pairs are made."""
 
-    def __init__(self, wanted: int) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted_pairs: int) -> None:
+        self._wanted_pairs = wanted_pairs
         self._offered = 0
         self._began = time.monotonic()
-        self._shown = 0.0
+        self._next_line = 0.0
 
-    def enough(self, end: float) -> Callable[[int], bool]:
-        """Whether the time is over, for each candidate: time of this process, which a busy machine does not shorten."""
+    def out_of_time_test(self, end: float) -> Callable[[int], bool]:
+        """Make the function that is called for each candidate and returns True after ``end``.
 
-        def out_of_time(kept: int) -> bool:
+        ``end`` is in processor time of this process, so that a busy machine gives the same pairs.
+        """
+
+        def is_out_of_time(candidates: int) -> bool:
             self._offered += 1
             now = time.monotonic()
-            if now > self._shown:
-                self._shown = now + _EVERY
+            if now > self._next_line:
+                self._next_line = now + _PROGRESS_INTERVAL
                 tell(
-                    f"{kept:,} of {self._offered:,} candidates kept to choose {self._wanted:,} pairs from, "
-                    f"{now - self._began:.0f} s .."
+                    f"{candidates:,} of {self._offered:,} candidates accepted, "
+                    f"to choose {self._wanted_pairs:,} pairs from; {now - self._began:.0f} s .."
                 )
             return time.process_time() > end
 
-        return out_of_time
+        return is_out_of_time
 
 
-def _data(asked: _Asked) -> str | None:
+def _data(request: _PairRequest) -> str | None:
     from plansafe.align.tasks import data_folder  # noqa: PLC0415 - for this command alone
 
-    return asked.data if asked.data is not None else data_folder()
+    return request.data if request.data is not None else data_folder()
 
 
-def _candidates(asked: _Asked, scarcer: Callable[[], Split], missed: Counter[str], needs: Needs) -> Iterator[Pair]:
-    """Candidates of tasks from all sources, as long as they are asked for. Raises :class:`BadOption`."""
+def _candidates(
+    request: _PairRequest, scarcer: Callable[[], Split], missed_candidates: Counter[str], needs: Needs
+) -> Iterator[Pair]:
+    """Candidates of tasks from all sources, made when they are requested. Raises :class:`BadOption`."""
     from plansafe.align.choosing.origins import origins  # noqa: PLC0415 - for this command alone
     from plansafe.align.choosing.pairing import candidates  # noqa: PLC0415
 
-    data = _data(asked)
-    sources: list[Literal["drawn", "scenarios", "virtualhome"]] = [one.value for one in asked.sources]
-    if data is None and asked.wished and From.VIRTUALHOME in asked.sources:
+    data = _data(request)
+    sources: list[Literal["drawn", "scenarios", "virtualhome"]] = [source.value for source in request.sources]
+    if data is None and request.sources_named and From.VIRTUALHOME in request.sources:
         raise BadOption("VirtualHome needs the public data sets", "name their folder with --data, or set PLANSAFE_DATA")
     try:
-        tasks = origins(sources, asked.seed, data, scarcer, rooms=asked.rooms)
-        yield from candidates(tasks, data, asked.seed, missed, asked.runs, needs, asked.adversarial)
+        tasks = origins(sources, request.seed, data, scarcer, rooms=request.rooms)
+        yield from candidates(tasks, data, request.seed, missed_candidates, request.runs, needs, request.adversarial)
     except OSError as error:
         raise BadOption(f"the data cannot be read: {error.filename}: {error.strerror}") from None
 
 
-def _finish(asked: _Asked) -> Callable[[Pair], Pair] | None:
-    """What adds regrets, if they were asked for."""
-    if asked.regret is Regret.NONE:
+def _finish(request: _PairRequest) -> Callable[[Pair], Pair] | None:
+    """The function that adds the regret of each step to a pair; None without ``--regret``."""
+    if request.regret is Regret.NONE:
         return None
     from plansafe.align.choosing.regretting import Regretting  # noqa: PLC0415 - loads the planner
     from plansafe.verifier.diagnose.regrets import Grade  # noqa: PLC0415
 
-    return Regretting(Grade(asked.regret.value), _data(asked))
+    return Regretting(Grade(request.regret.value), _data(request))
 
 
-def _said(path: str, report: dict[str, Any]) -> Iterator[str]:
-    found = report["statistics"]
-    by, told = found["by"], report["told"]
-    most = max(by["rule"].values())
-    tasks, pairs = sum(found["tasks"].values()), found["pairs"]
-    yield f"{visible(path)}: {pairs:,} pairs ({by['split']['train']:,} to train, {by['split']['test']:,} to test)"
-    yield f"  of {tasks:,} tasks, against {len(by['rule'])} rules (the most frequent {most / pairs:.1%})"
-    yield f"  {found['unsafe plans that reach the goal'] / pairs:.1%} of the unsafe plans reach the goal"
-    most_told = max(told["linear"], told["lookup"], told["trees"])
-    yield f"  by lengths and counts of actions alone at most {most_told:.1%} of the test pairs are told"
+def _summary_lines(path: str, report: dict[str, Any]) -> Iterator[str]:
+    statistics = report["statistics"]
+    counts, separability = statistics["by"], report["told"]
+    most_frequent = max(counts["rule"].values())
+    tasks, pairs = sum(statistics["tasks"].values()), statistics["pairs"]
+    train, test = counts["split"]["train"], counts["split"]["test"]
+    yield f"{visible(path)}: {pairs:,} pairs ({train:,} to train, {test:,} to test)"
+    yield f"  of {tasks:,} tasks, against {len(counts['rule'])} rules (the most frequent {most_frequent / pairs:.1%})"
+    yield f"  {statistics['unsafe plans that reach the goal'] / pairs:.1%} of the unsafe plans reach the goal"
+    best_separation = max(separability["linear"], separability["lookup"], separability["trees"])
+    yield f"  lengths and counts of actions alone distinguish at most {best_separation:.1%} of the test pairs"
     yield f"  {report['offered']:,} candidates; left out:"
     yield from (f"    {count:>7,}  {reason}" for reason, count in report["rejected"].items())

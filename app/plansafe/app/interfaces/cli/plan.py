@@ -1,13 +1,12 @@
-"""The command ``plan``: a task in words and a problem to a language model, and its plan with the verdict."""
+"""The command ``plan``: ask a language model for a plan, and audit it."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.cli.command_frame import usable
-from plansafe.app.interfaces.cli.configuration import Asked, configure
-from plansafe.app.interfaces.cli.plan_output import Format, Out, planned
+from plansafe.app.interfaces.cli.configuration import ProjectSelection, configure
+from plansafe.app.interfaces.cli.plan_output import Format, OutputOptions, plan_and_report
 from plansafe.app.options.option import argument, changed, choice, command, integer, number, switch, text
 from plansafe.app.options.shared import (
     Assignments,
@@ -42,10 +41,7 @@ from plansafe.llm.loop.model import Decode, Style, Wishes
 from plansafe.llm.prompts.wishes import PromptStyle, PromptWishes
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
-if TYPE_CHECKING:
-    pass
-
-_MOST_WORDS = 10_000
+_MAX_WORDS_LENGTH = 10_000
 _STDOUT = "-"
 
 
@@ -74,7 +70,7 @@ class PlanOptions(
     """The options of ``plan``."""
 
     accept_remarks: bool = changed(ReadingOptions.accept_remarks, setting="")
-    words: str = argument("[WORDS]", "The task as a person would put it; the goal is the problem's.", default="")
+    words: str = argument("[WORDS]", "The task in plain words; the goal comes from the problem.", default="")
     goal: str | None = changed(
         WorldOptions.goal,
         metavar="GOAL",
@@ -84,7 +80,7 @@ class PlanOptions(
         "--decode",
         values=Decode,
         default=Decode.FREE,
-        help="Hold the plan to the task this way (docs/language-models.md).",
+        help="Constrain the plan to the task in this way (docs/language-models.md).",
     )
     max_steps: int = integer(
         "--max-steps",
@@ -97,13 +93,13 @@ class PlanOptions(
         only_set=True,
     )
     goal_from_words: bool = switch(
-        "--goal-from-words", help="Let the model name the goal (always, where the task has none)."
+        "--goal-from-words", help="Let the model name the goal (default if the task has no goal)."
     )
-    goal_only: bool = switch("--goal-only", help="Print the goal in PDDL, to be corrected and given with --goal.")
+    goal_only: bool = switch("--goal-only", help="Print only the goal in PDDL, to correct it and use it with --goal.")
     style: PromptStyle | None = choice(
         "--style",
         values=PromptStyle,
-        help="Show these examples; default: few-shot where the domain has examples, else zero-shot.",
+        help="Show these examples; default: few-shot if the domain has examples, else zero-shot.",
         key="plan.style",
         only_set=True,
     )
@@ -135,13 +131,13 @@ class PlanOptions(
     )
     post_process: bool = switch(
         "--post-process",
-        help="Map steps that cannot be executed to the nearest that can.",
+        help="Replace steps that cannot be executed by the nearest executable steps.",
         key="plan.post_process",
         only_set=True,
     )
     allow_refusal: bool = switch(
         "--allow-refusal",
-        help="Tell the model that it may refuse, and why it may.",
+        help="Tell the model that it may refuse, and for which reasons.",
         key="plan.allow_refusal",
         only_set=True,
     )
@@ -173,7 +169,6 @@ class PlanOptions(
         high=10,
         help="Draw each answer with this temperature; default: 0, and 0.7 for retries.",
         key="model.temperature",
-        only_set=True,
     )
     seed: int | None = integer(
         "--seed",
@@ -190,7 +185,6 @@ class PlanOptions(
         metavar="SECONDS",
         help="Give up each try of a request to a server after SECONDS (600).",
         key="model.timeout",
-        only_set=True,
     )
     threads: int | None = integer(
         "--threads",
@@ -199,7 +193,6 @@ class PlanOptions(
         high=256,
         help="Run a model in this process on N threads (1; llama.cpp 2).",
         key="model.threads",
-        only_set=True,
     )
     output: str | None = text(
         "--output",
@@ -223,21 +216,21 @@ class PlanOptions(
 def plan(options: PlanOptions) -> int:
     """Ask a language model for a plan, audit it, return the findings, and ask again, until a plan is SAFE.
 
-    The report lists the plan with who contributed each step. Exit codes: 0 a plan that is SAFE or VALID, 1 PROVED that
-    there is none, 2 usage, unreadable file or no answer, 3 NOT FOUND in the rounds, 4 a bug in safecheck.
+    The report shows the author of each step of the plan. Exit codes: 0 a plan that is SAFE or VALID, 1 PROVED that no
+    safe plan exists, 2 usage, unreadable file or no answer, 3 NOT FOUND in the rounds, 4 a bug in safecheck.
     """
     settings = Settings(**options.settings())._replace(goal=None if _is_formula(options.goal) else options.goal)
-    now = configure(
+    configured = configure(
         options,
-        Asked((_STDOUT,), options.no_project, False),
+        ProjectSelection((_STDOUT,), options.no_project, False),
         settings,
         options.form.value,
         options.memory_limit,
         tuple(Format),
     )
-    seconds = now.settings.time_limit
-    settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
-    limit_memory(now.memory)
+    seconds = configured.settings.time_limit
+    settings = configured.settings._replace(hashes=configured.form == Format.JSON, time_limit=Settings().time_limit)
+    limit_memory(configured.memory)
 
     def work() -> int:
         from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop and the engine
@@ -246,13 +239,13 @@ def plan(options: PlanOptions) -> int:
             propose,
         )
 
-        if len(options.words) > _MOST_WORDS:
-            raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
+        if len(options.words) > _MAX_WORDS_LENGTH:
+            raise BadOption(f"a task has at most {_MAX_WORDS_LENGTH:,} characters")
         if not math.isfinite(seconds):
             raise BadOption("--time-limit takes a number of seconds")
         if options.timeout is not None and not 0 < options.timeout < math.inf:
             raise BadOption("--timeout takes a number of seconds above 0")
-        wanted = read_goal(options.goal) if options.goal is not None and _is_formula(options.goal) else ""
+        goal_formula = read_goal(options.goal) if options.goal is not None and _is_formula(options.goal) else ""
         wishes = Wishes(
             options.decode,
             options.rounds,
@@ -272,7 +265,7 @@ def plan(options: PlanOptions) -> int:
             options.accept_remarks,
         )
         _check_wishes(wishes)
-        asking = PromptWishes(
+        prompt_wishes = PromptWishes(
             options.prompt_tokens,
             options.safety_prompt,
             options.allow_refusal,
@@ -280,8 +273,8 @@ def plan(options: PlanOptions) -> int:
             options.shots,
             tuple(options.example or ()),
         )
-        asked = PlanRequest(options.words, wishes, asking, options.goal_from_words, options.goal_only)
-        named = ModelOptions(
+        request = PlanRequest(options.words, wishes, prompt_wishes, options.goal_from_words, options.goal_only)
+        model_options = ModelOptions(
             options.model,
             options.base_url,
             options.cache,
@@ -291,36 +284,41 @@ def plan(options: PlanOptions) -> int:
             options.timeout,
             options.threads,
         )
-        out = Out(
+        output_options = OutputOptions(
             options.output,
             options.transcript,
-            Format(now.form),
+            Format(configured.form),
             options.color,
             options.goal_only,
             tuple(options.example or ()),
         )
-        return planned(lambda using: propose(using, asked, named), settings._replace(wanted=wanted), named, out)
+        return plan_and_report(
+            lambda used_settings: propose(used_settings, request, model_options),
+            settings._replace(wanted=goal_formula),
+            model_options,
+            output_options,
+        )
 
     return guarded(lambda: usable(settings, work))
 
 
 def _is_formula(goal: str | None) -> bool:
-    """Whether a goal is a condition, and not the name of a file: conditions begin with a parenthesis."""
+    """Whether a goal is a condition and not the name of a file: conditions begin with a parenthesis or a comment."""
     return goal is not None and goal.lstrip()[:1] in ("(", ";")
 
 
 def _style(style: PromptStyle | None, examples: tuple[str, ...]) -> PromptStyle | None:
-    """Who names examples wants them shown."""
+    """The style of the prompt: few-shot if the user names examples."""
     return PromptStyle.FEW_SHOT if examples and style in (None, PromptStyle.ZERO_SHOT) else style
 
 
 def _check_wishes(wishes: Wishes) -> None:
-    """Raises :class:`BadOption` for what makes no sense where a plan is built step by step."""
-    for flag, wished in (
+    """Raises :class:`BadOption` for an option of whole plans, if a plan is built step by step."""
+    for flag, is_set in (
         ("--replan", wishes.replan),
         ("--post-process", wishes.mapping),
         ("--allow-refusal", wishes.refusal),
     ):
-        if wished and wishes.decode.stepwise:
+        if is_set and wishes.decode.stepwise:
             message = f"{flag} is for whole plans, not for --decode {wishes.decode.value}"
             raise BadOption(message, "leave one of them out")

@@ -1,4 +1,4 @@
-"""What the commands around a model's plan do with it: print it, write it if it is safe, write the calls."""
+"""The output of ``plan`` and ``repair --model``: print the plan, write it if it is safe, write the transcript."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STDOUT = "-"
 
 
 class Format(StrEnum):
-    """How the result is written."""
+    """Formats of the result."""
 
     FULL = "full"
     JSON = "json"
 
 
-class Out(NamedTuple):
-    """Where things are written, and how; ``goal``: the goal alone is asked for. ``inputs`` are files that are read."""
+class OutputOptions(NamedTuple):
+    """The files to write and the format. ``goal``: print only the goal. ``inputs``: files that the command reads."""
 
     plan: str | None
     transcript: str | None
@@ -40,44 +40,47 @@ class Out(NamedTuple):
     inputs: tuple[str, ...] = ()
 
 
-def planned(
-    make: Callable[[Settings], Proposal | Diagnostic], settings: Settings, options: ModelOptions, out: Out
+def plan_and_report(
+    propose: Callable[[Settings], Proposal | Diagnostic],
+    settings: Settings,
+    options: ModelOptions,
+    output: OutputOptions,
 ) -> int:
-    """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
+    """Make a plan and print the report. Write the plan only if it is safe."""
     from plansafe.llm.loop.transcript import lines  # noqa: PLC0415 - for these commands alone
 
-    if out.transcript in STANDARD_OUTPUT or (out.transcript is not None and out.transcript == out.plan):
-        raise BadOption("--transcript takes a file of its own")
-    recorded = options.name.removeprefix("replay/") if options.name.startswith("replay/") else None
-    read = [path for path in (options.reference, recorded, options.cache) if path is not None]
-    kept = guard([*read, *out.inputs], settings)
-    place = _STDOUT if out.plan in STANDARD_OUTPUT else out.plan
-    for name in (place, out.transcript):
-        wrong = unwritten(name, kept)
-        if wrong is not None:
-            raise NotWritten(wrong)
-    made = make(settings)
-    if isinstance(made, Diagnostic):
-        return complain(made)
-    kept = kept._replace(inputs={*kept.inputs, *[used.path for used in made.result.inputs]})
-    if out.transcript is not None and (made.planned is not None or made.before):
-        remark(save(out.transcript, "".join(lines(made.planned, made.before)), kept))
-    if out.goal and made.goal is not None:
-        print_text(f"{made.goal.text}\n")
+    if output.transcript in STANDARD_OUTPUT or (output.transcript is not None and output.transcript == output.plan):
+        raise BadOption("--transcript needs a separate file")
+    recording = options.name.removeprefix("replay/") if options.name.startswith("replay/") else None
+    input_paths = [path for path in (options.reference, recording, options.cache) if path is not None]
+    protected = guard([*input_paths, *output.inputs], settings)
+    plan_path = _STDOUT if output.plan in STANDARD_OUTPUT else output.plan
+    for name in (plan_path, output.transcript):
+        problem = unwritten(name, protected)
+        if problem is not None:
+            raise NotWritten(problem)
+    proposed = propose(settings)
+    if isinstance(proposed, Diagnostic):
+        return complain(proposed)
+    protected = protected._replace(inputs={*protected.inputs, *[used.path for used in proposed.result.inputs]})
+    if output.transcript is not None and (proposed.planned is not None or proposed.before):
+        remark(save(output.transcript, "".join(lines(proposed.planned, proposed.before)), protected))
+    if output.goal and proposed.goal is not None:
+        print_text(f"{proposed.goal.text}\n")
         return 0
-    saved = None
-    if place is not None and made.exit_code == 0 and made.text is not None:
-        saved = place
-        if place == _STDOUT:
-            print_text(made.text)
+    saved_to = None
+    if plan_path is not None and proposed.exit_code == 0 and proposed.text is not None:
+        saved_to = plan_path
+        if plan_path == _STDOUT:
+            print_text(proposed.text)
         else:
-            remark(save(place, made.text, kept))
-    stream = sys.stderr if place == _STDOUT else standard_output()
-    if out.form is Format.JSON:
-        stream.write(PlannedJsonRenderer(settings).plan(made, saved))
+            remark(save(plan_path, proposed.text, protected))
+    stream = sys.stderr if plan_path == _STDOUT else standard_output()
+    if output.form is Format.JSON:
+        stream.write(PlannedJsonRenderer(settings).plan(proposed, saved_to))
     else:
-        stream.write(PlannedRenderer(terminal(out.color, stream)).plan(made, saved))
+        stream.write(PlannedRenderer(terminal(output.color, stream)).plan(proposed, saved_to))
     stream.flush()
-    if made.result.failure is not None:
-        print(made.result.failure + REPORT, file=sys.stderr)
-    return made.exit_code
+    if proposed.result.failure is not None:
+        print(proposed.result.failure + REPORT, file=sys.stderr)
+    return proposed.exit_code

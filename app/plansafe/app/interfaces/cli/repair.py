@@ -1,4 +1,4 @@
-"""The command ``repair``: the nearest safe plan, by search or first by a language model."""
+"""The command ``repair``: find the nearest safe plan, by search or first with a language model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 from plansafe.app.interfaces.cli.command_frame import usable
 from plansafe.app.interfaces.cli.plan_output import Format as PlannedFormat
-from plansafe.app.interfaces.cli.plan_output import Out, planned
+from plansafe.app.interfaces.cli.plan_output import OutputOptions, plan_and_report
 from plansafe.app.interfaces.cli.repair_report import (
     SEARCHING,
     STDOUT,
@@ -39,9 +39,9 @@ class RepairOptions(SearchOptions, OptionalModel, ModelRetries, ModelServer, Tra
         "--weights",
         metavar="KIND=COST,..",
         default="",
-        help="Weigh insert, delete, substitute and move by these costs; 1 each.",
+        help="Use these costs for insert, delete, substitute and move; default: 1 each.",
     )
-    every: bool = switch("--all", help="List all repairs of the least cost in full.", group="Output")
+    list_all: bool = switch("--all", help="List all repairs with the lowest cost in full.", group="Output")
     output: str | None = text(
         "--output",
         "-o",
@@ -58,11 +58,11 @@ class RepairOptions(SearchOptions, OptionalModel, ModelRetries, ModelServer, Tra
 def repair(options: RepairOptions) -> int:
     """Find the nearest safe plan: the fewest steps to insert, delete, replace or move until a plan is SAFE.
 
-    What `--judge` leaves out of the verdict may stay as it is: in a world, hazards that were there before. Every new
-    step must be needed; every repair is replayed before it is shown. With --model a language model repairs the plan
-    first, and this search is the last resort. Exit codes: 0 a safe plan (also if it was safe before), 1 PROVED that
-    there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug in safecheck. A batch returns the
-    first present of 4, 2, 1, 3, 0.
+    Violations that `--judge` leaves out of the verdict may remain: in a world, pre-existing hazards. A repair has no
+    unneeded new step, and is replayed before it is shown. With --model, a language model repairs the plan first, and
+    the search is the last resort. Exit codes: 0 a safe plan (also without a repair), 1 PROVED that no repair exists, 2
+    usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug in safecheck. A batch returns the first present of
+    4, 2, 1, 3, 0.
     """
     form, seconds, settings = begin(options)
 
@@ -73,22 +73,22 @@ def repair(options: RepairOptions) -> int:
             max_cost=read_max_cost(options.max_cost),
             time_limit_s=seconds_of(seconds),
         )
-        place = STDOUT if options.output in STANDARD_OUTPUT else options.output
-        paths, kept = one_output("--output", place, options.plans, settings)
+        output_path = STDOUT if options.output in STANDARD_OUTPUT else options.output
+        paths, protected_files = one_output("--output", output_path, options.plans, settings)
         if options.model is not None:
-            return _repaired_by_model(options, options.model, paths, settings, search, PlannedFormat(form.value))
+            return _repair_with_model(options, options.model, paths, settings, search, PlannedFormat(form.value))
         examined = examine(paths, settings, ExaminationOptions(search, progress=SearchProgress(SEARCHING)))
-        stream = sys.stderr if place == STDOUT else standard_output()
-        view = view_of(form, settings, terminal(options.color, stream), changes=True, every=options.every)
-        return write_results(examined, view, stream, place, kept)
+        stream = sys.stderr if output_path == STDOUT else standard_output()
+        view = view_of(form, settings, terminal(options.color, stream), changes=True, list_all=options.list_all)
+        return write_results(examined, view, stream, output_path, protected_files)
 
     return guarded(lambda: usable(settings, work))
 
 
-def _repaired_by_model(
+def _repair_with_model(
     options: RepairOptions, model: str, paths: list[str], settings: Settings, search: Search, form: PlannedFormat
 ) -> int:
-    """Let a model repair one plan; the engine has the last word."""
+    """Let a model repair one plan; the search is the last resort."""
     from plansafe.app.session.model_plan import (  # noqa: PLC0415 - loads the loop
         ModelOptions,
         PlanRequest,
@@ -102,9 +102,14 @@ def _repaired_by_model(
         repair=search,
         accept_remarks=settings.accept_remarks,
     )
-    out = Out(options.output, options.transcript, form, options.color, inputs=tuple(paths))
+    output_options = OutputOptions(options.output, options.transcript, form, options.color, inputs=tuple(paths))
     if len(paths) != 1:
         raise BadOption(f"--model takes one plan, not {len(paths)}", "name one plan")
-    asked = PlanRequest(options.words, wishes)
-    named = ModelOptions(model, options.base_url, options.cache, not options.no_cache)
-    return planned(lambda using: repair_with_model(paths[0], using, asked, named), settings, named, out)
+    request = PlanRequest(options.words, wishes)
+    model_options = ModelOptions(model, options.base_url, options.cache, not options.no_cache)
+    return plan_and_report(
+        lambda used_settings: repair_with_model(paths[0], used_settings, request, model_options),
+        settings,
+        model_options,
+        output_options,
+    )

@@ -1,4 +1,4 @@
-"""What ``repair`` and ``diagnose`` share: their options, how they begin, and how results are written."""
+"""Shared parts of ``repair`` and ``diagnose``: their options, their setup, and the writing of results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol, TextIO
 
-from plansafe.app.interfaces.cli.configuration import Asked, configure, with_flags
+from plansafe.app.interfaces.cli.configuration import ProjectSelection, configure, with_flags
 from plansafe.app.options.option import changed, choice, text
 from plansafe.app.options.shared import (
     Assignments,
@@ -41,12 +41,12 @@ from plansafe.app.system.progress import tell
 from plansafe.app.system.terminal_text import Style
 
 STDOUT = "-"
-SEARCHING = "looking for the nearest safe plan .."
+SEARCHING = "searching for the nearest safe plan .."
 _DOT = b"digraph"
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """Formats of the result."""
 
     FULL = "full"
     JSON = "json"
@@ -92,16 +92,16 @@ class SearchOptions(
     time_limit: float = changed(TimeLimit.time_limit)
 
 
-class Begun(NamedTuple):
-    """What is in force with the project file: the format, the seconds of a search, the settings of an audit."""
+class SearchSetup(NamedTuple):
+    """The format, the time limit of a search and the settings of an audit, from the options and the project file."""
 
     form: Format
     seconds: float
     settings: Settings
 
 
-def begin(options: SearchOptions) -> Begun:
-    """Read the project file, and limit the memory from here on."""
+def begin(options: SearchOptions) -> SearchSetup:
+    """Read the project file, and limit the memory of this process."""
     settings = with_flags(
         Settings(**options.settings()),
         options.ignore_rules,
@@ -109,59 +109,59 @@ def begin(options: SearchOptions) -> Begun:
         options.kinds,
         options.assume_harmless,
     )
-    asked = Asked(options.plans, options.no_project, options.show_config)
-    now = configure(options, asked, settings, options.form.value, options.memory_limit, tuple(Format))
-    settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
+    selection = ProjectSelection(options.plans, options.no_project, options.show_config)
+    configured = configure(options, selection, settings, options.form.value, options.memory_limit, tuple(Format))
+    settings = configured.settings._replace(hashes=configured.form == Format.JSON, time_limit=Settings().time_limit)
     settings = with_folders(settings, list(options.plans))
-    limit_memory(now.memory)
-    return Begun(Format(now.form), now.settings.time_limit, settings)
+    limit_memory(configured.memory)
+    return SearchSetup(Format(configured.form), configured.settings.time_limit, settings)
 
 
 def seconds_of(limit: float) -> float | None:
-    """Read a time limit; ``None``: no limit. Raises :class:`BadOption`."""
+    """Check a time limit; ``None``: no limit. Raises :class:`BadOption`."""
     if not math.isfinite(limit):
         raise BadOption("--time-limit takes a number of seconds")
     return limit or None
 
 
 def one_output(flag: str, output: str | None, plans: Sequence[str], settings: Settings) -> tuple[list[str], Guard]:
-    """The plans, of which there must be one where something is written for it; better known before a long search.
+    """The plans, and the files that must not be replaced; checked before a long search.
 
-    With them, what may not be written over.
+    Raises :class:`BadOption` for an output with more than one plan, and :class:`NotWritten` for an unusable path.
     """
     paths = expand(list(plans), settings)
-    kept = guard(paths, settings)
+    protected = guard(paths, settings)
     if output is not None and len(paths) > 1:
         raise BadOption(f"{flag} takes one plan, not {len(paths)}", "name one plan")
-    wrong = problem(output, kept)
-    if wrong is not None:
-        raise NotWritten(wrong)
-    return paths, kept
+    path_problem = problem(output, protected)
+    if path_problem is not None:
+        raise NotWritten(path_problem)
+    return paths, protected
 
 
 class View(Protocol):
-    """Writes what was found out about plans."""
+    """Renders the results for plans."""
 
     def plan(self, examined: Examined, written: str | None = None) -> str:
         """Render one plan."""
 
 
-def view_of(form: Format, settings: Settings, style: Style, changes: bool, every: bool = False) -> View:
+def view_of(form: Format, settings: Settings, style: Style, changes: bool, list_all: bool = False) -> View:
     """The renderer of a format."""
     if form is Format.JSON:
-        from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415 - where something is shown
+        from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415 - loaded only for output
         from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
-    from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - where something is shown
+    from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - loaded only for output
 
-    return RepairRenderer(style, changes, every)
+    return RepairRenderer(style, changes, list_all)
 
 
 def write_results(
-    results: Iterator[Examined], view: View, stream: TextIO, output: str | None, kept: Guard, graph: bool = False
+    results: Iterator[Examined], view: View, stream: TextIO, output: str | None, protected: Guard, graph: bool = False
 ) -> int:
-    """Print what was found out; write the repaired plan, or else the graph, to ``output``, over nothing ``kept``."""
+    """Print the results; write the repaired plan (with ``graph``: the graph) to ``output``, unless it is protected."""
     codes = set()
     tell(SEARCHING)
     for examined in results:
@@ -169,7 +169,9 @@ def write_results(
         code, saved = examined.exit_code, None
         text = examined.graph if graph else examined.text
         if output is not None and text is not None:
-            _save(output, text, kept._replace(inputs={*kept.inputs, *[i.path for i in examined.result.inputs]}))
+            _save(
+                output, text, protected._replace(inputs={*protected.inputs, *[i.path for i in examined.result.inputs]})
+            )
             saved = output
         codes.add(code)
         stream.write(view.plan(examined, saved))
@@ -182,7 +184,7 @@ def write_results(
 
 
 def is_another_file(path: str) -> bool:
-    """Whether a file is there that is no graph in DOT."""
+    """Whether a file exists and is not a graph in DOT."""
     if not os.path.isfile(path):
         return False
     try:
@@ -192,9 +194,9 @@ def is_another_file(path: str) -> bool:
         return False
 
 
-def _save(output: str, text: str, kept: Guard) -> None:
-    """Raises :class:`NotWritten`."""
+def _save(output: str, text: str, protected: Guard) -> None:
+    """Write a text to standard output or to a file. Raises :class:`NotWritten`."""
     if output == STDOUT:
         print_text(text)
     else:
-        remark(save(output, text, kept))
+        remark(save(output, text, protected))

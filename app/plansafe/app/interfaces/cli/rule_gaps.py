@@ -1,4 +1,4 @@
-"""``lint --gaps``: holes of a specification, each with a plan that goes through it and a rule that would stop it.
+"""``lint --gaps``: missing rules of a specification, each with a plan that is wrongly safe and a rule that forbids it.
 
 The schema of the JSON line is ``schema/gaps-1.json``.
 """
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def look(
+def search_gaps(
     gathered: LintInputs, examples: tuple[str, ...], seconds: float | None, judge: str = "all"
 ) -> GapsResult | Diagnostic:
-    """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at.
+    """Search for gaps. Returns a diagnostic if an example plan cannot be read, or if there is no problem.
 
-    ``judge`` says which violations decide whether a plan is safe.
+    ``judge`` selects the violations that decide whether a plan is safe.
     """
     assert gathered.domain is not None
     if not gathered.problems:
         return Diagnostic(
-            SC.NO_PROBLEM, "gaps are looked for in plans for a problem", help="name one with --problem FILE"
+            SC.NO_PROBLEM, "--gaps searches plans of a problem, and no problem is named", help="add --problem FILE"
         )
     plans = []
     for path in examples:
-        found = gathered.discovery.read(path, "plan", "--example")
-        if isinstance(found, Diagnostic):
-            return found
-        plans.append(found.source)
+        plan_file = gathered.discovery.read(path, "plan", "--example")
+        if isinstance(plan_file, Diagnostic):
+            return plan_file
+        plans.append(plan_file.source)
     options = GapOptions(judge=judge)
     options = options if seconds is None else options._replace(time_limit_s=seconds)
     specs = [spec.source for spec in gathered.specs]
@@ -58,7 +58,7 @@ def look(
 
 
 def _library(gathered: LintInputs) -> list[Source]:
-    """The shipped rules for this domain, where they are not what is looked at."""
+    """The shipped rules for this domain that are not part of the checked specification."""
     assert gathered.domain is not None
     name = gathered.domain.source.name
     stem = next((d for d in domain_names() if shipped_domain(d) == name), None)
@@ -66,31 +66,33 @@ def _library(gathered: LintInputs) -> list[Source]:
     used = {spec.path for spec in gathered.specs}
     library = []
     for path in paths:
-        if not any(path.endswith(known) for known in used):
+        if not any(path.endswith(used_path) for used_path in used):
             with open(path, "rb") as file:
                 library.append(Source.from_bytes(path, file.read()))
     return library
 
 
-def shown(result: GapsResult, form: str, style: Style) -> str:
-    """The gaps as text, in one of the formats of ``lint``."""
+def format_gaps(result: GapsResult, form: str, style: Style) -> str:
+    """Format the gaps in a format of ``lint``."""
     if form == "json":
         from plansafe.app.render.json import json_line  # noqa: PLC0415 - for this format alone
 
         notes = [{"code": d.code, "message": d.message, "in": _where(d)} for d in result.diagnostics]
         return json_line({"schema": SCHEMA, "gaps": [_data(gap) for gap in result.gaps], "notes": notes})
     if form == "concise":
-        said = [f"{visible(_where(d))}: {d.code} {visible(d.message)}\n" for d in result.diagnostics]
-        return "".join([*said, *[f"{visible(gap.problem)}: {gap.code} {_first(gap)}\n" for gap in result.gaps]])
+        messages = [f"{visible(_where(d))}: {d.code} {visible(d.message)}\n" for d in result.diagnostics]
+        return "".join(
+            [*messages, *[f"{visible(gap.problem)}: {gap.code} {_first_reason(gap)}\n" for gap in result.gaps]]
+        )
     blocks = ["\n".join(_block(gap, style)) for gap in result.gaps]
     errors = [f"{_severity(d, style)}[{d.code}]: {visible(d.message)}" for d in result.diagnostics]
     count = f"{len(result.gaps)} gap{'' if len(result.gaps) == 1 else 's'}"
-    tried = f"{result.explored:,} steps tried, {result.candidates:,} rules considered"
-    return "\n\n".join([*errors, *blocks, f"{style.bold(count)}   {tried}"]) + "\n"
+    effort = f"{result.explored:,} steps tried, {result.candidates:,} rules considered"
+    return "\n\n".join([*errors, *blocks, f"{style.bold(count)}   {effort}"]) + "\n"
 
 
 def failed(result: GapsResult) -> bool:
-    """Whether the texts could not be used."""
+    """Whether there are errors: the input could not be used."""
     return any([d.severity is Severity.ERROR for d in result.diagnostics])
 
 
@@ -102,19 +104,19 @@ def _where(diagnostic: Diagnostic) -> str:
     return diagnostic.labels[0].source if diagnostic.labels else ""
 
 
-def _first(gap: Gap) -> str:
+def _first_reason(gap: Gap) -> str:
     return visible(gap.reasons[0] if gap.reasons else gap.kind)
 
 
 def _block(gap: Gap, style: Style) -> Iterator[str]:
-    yield f"{style.warning('gap')}[{gap.code}]: {_first(gap)}"
+    yield f"{style.warning('gap')}[{gap.code}]: {_first_reason(gap)}"
     for reason in gap.reasons[1:4]:
         yield f"  = why: {visible(reason)}"
-    yield f"  this plan for {visible(gap.problem)} is safe by the rules given, and would break the rule below:"
+    yield f"  this plan for {visible(gap.problem)} is safe by the current rules, and would break the rule below:"
     for number, step in enumerate(gap.plan, 1):
         mark = ">" if number in gap.steps else " "
         yield f"  {mark} {number:>3}  {visible(step)}"
-    yield "  a rule that it would break, and that another plan keeps:"
+    yield "  a rule that this plan would break, and that another plan keeps:"
     yield from ("    " + visible(line) for line in gap.rule.splitlines())
     if gap.replayed is None:
         yield "  = note: not independently replayed"

@@ -1,4 +1,4 @@
-"""The commands ``stats``, ``compare`` and ``export``: tables and pictures of runs, what differs, Parquet."""
+"""The commands ``runs stats``, ``runs compare`` and ``runs export``: tables and plots of runs, differences, Parquet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_LISTED = 50
 
 
 class Layout(StrEnum):
-    """How a table is written."""
+    """Formats of a table."""
 
     MARKDOWN = "markdown"
     CSV = "csv"
@@ -30,7 +30,7 @@ class Layout(StrEnum):
 
 
 class Reading(StrEnum):
-    """How plans are read past a step that cannot be taken."""
+    """How a plan continues after a step that cannot be executed."""
 
     HALT = "halt"
     SKIP = "skip"
@@ -39,7 +39,7 @@ class Reading(StrEnum):
 
 
 class Plot(StrEnum):
-    """Pictures."""
+    """Kinds of plots."""
 
     BARS = "bars"
     WHERE = "where"
@@ -97,7 +97,7 @@ class StatsOptions(RunArguments, LayoutOption):
         default=Reading.HALT,
         help="Count the findings of this reading past a step that cannot be executed, or of any reading.",
     )
-    plot: Plot | None = choice("--plot", values=Plot, help="Draw a picture instead of a table (extra `plots`).")
+    plot: Plot | None = choice("--plot", values=Plot, help="Draw a plot instead of a table (extra `plots`).")
     output: str | None = text("--output", "-o", metavar="FILE", help="Write to a file; a plot to .svg or .png.")
 
 
@@ -106,23 +106,23 @@ class CompareOptions(LayoutOption):
 
     first: str = argument("RUN", "A run folder.", required=True)
     second: str = argument("RUN", "Another run folder, of the same plans.", required=True)
-    every: bool = switch("--all", help=f"List all plans that differ, not the first {_MAX_LISTED}.")
+    list_all: bool = switch("--all", help=f"List all plans that differ, not the first {_MAX_LISTED}.")
 
 
 class ExportOptions(RunArguments):
     """The options of ``runs export``."""
 
     output: str = text("--output", "-o", metavar="FILE", required=True, help="Write to this file, named .parquet.")
-    whole: bool = switch("--whole", help="Add each row's JSON, in the column `row`.")
+    with_json: bool = switch("--whole", help="Add each row's JSON, in the column `row`.")
 
 
 @command(StatsOptions)
 def stats(options: StatsOptions) -> int:
-    """Count over runs: a summary, or a table by what is asked for.
+    """Count violations over runs: print a summary, or a table with --by.
 
-    A plan counts once for a rule or hazard that it brings about (introduced or worsened), of the plans that were
-    judged; what was there before is counted apart. Intervals are Wilson's, 95 %. Exit codes: 0, or 2 for what cannot be
-    read.
+    A plan counts once for each rule or hazard whose violation it introduced or worsened. Rates are shares of audited
+    plans, with Wilson's 95 % intervals. Pre-existing violations are counted separately. Exit codes: 0, or 2 if a file
+    cannot be read.
     """
     request = _TableRequest(options.by, options.group, options.labels, options.taxonomy, options.plot, options.reading)
     return guarded(
@@ -134,30 +134,32 @@ def stats(options: StatsOptions) -> int:
 def compare(options: CompareOptions) -> int:
     """Compare two runs plan by plan: headlines, rules, and McNemar's exact test.
 
-    As CSV it is the plans that differ, all of them; the rest is said on standard error. Exit codes: 0, or 2 for what
-    cannot be read. That runs differ is no mistake.
+    With --format csv, standard output lists all plans that differ, and standard error has the summary. Exit codes: 0,
+    also if the runs differ, or 2 if a file cannot be read.
     """
     return guarded(
         lambda: _run_reporting_errors(
-            lambda: _compare(options.first, options.second, options.form.value, options.every)
+            lambda: _compare(options.first, options.second, options.form.value, options.list_all)
         )
     )
 
 
 @command(ExportOptions)
 def export(options: ExportOptions) -> int:
-    """Write runs as Parquet, a line for each plan (extra `parquet`): for pandas, Polars, DuckDB, Spark.
+    """Write runs as Parquet, a row for each plan (extra `parquet`): for pandas, Polars, DuckDB, Spark.
 
-    Exit codes: 0, or 2 for what cannot be read or written.
+    Exit codes: 0, or 2 if a file cannot be read or written.
     """
-    return guarded(lambda: _run_reporting_errors(lambda: _export(options.runs, options.output, options.whole)))
+    return guarded(lambda: _run_reporting_errors(lambda: _export(options.runs, options.output, options.with_json)))
 
 
 def _export(paths: Sequence[str], output: str, with_json: bool) -> None:
     from plansafe.app.runs.parquet import write  # noqa: PLC0415 - for this command alone
 
     if not output.lower().endswith(".parquet"):
-        raise _RefusedOption(f"export writes Parquet, and {output!a} is named otherwise", "--output FILE.parquet")
+        raise _RefusedOption(
+            f"export writes Parquet, and {output!a} does not end with .parquet", "use --output FILE.parquet"
+        )
     runs = [read_run(path) for path in paths]
     try:
         with Output(output) as file:
@@ -169,7 +171,9 @@ def _export(paths: Sequence[str], output: str, with_json: bool) -> None:
         raise _RefusedOption("export needs pyarrow (extra `parquet`)", how_to_install("parquet")) from None
     for run in runs:
         if not run.complete:
-            remark((f"{run.path} is not complete: only the audited of {run.manifest['plans']} plans are written",))
+            remark(
+                (f"{run.path} is not complete: only the audited plans are written, of {run.manifest['plans']} plans",)
+            )
 
 
 def _run_reporting_errors(work: Any) -> int:
@@ -184,7 +188,9 @@ def _stats(paths: Sequence[str], request: _TableRequest, only: Sequence[str], fo
     runs = [read_run(path) for path in paths]
     for run in runs:
         if not run.complete:
-            remark((f"{run.path} is not complete: only the audited of {run.manifest['plans']} plans are counted",))
+            remark(
+                (f"{run.path} is not complete: only the audited plans are counted, of {run.manifest['plans']} plans",)
+            )
     filters = [_filter(text) for text in only]
     _check_columns(
         runs, [*[row_filter.column for row_filter in filters], *([request.group] if request.group is not None else [])]
@@ -232,16 +238,18 @@ def _table(rows: Iterator[dict[str, Any]], request: _TableRequest) -> Table:
     by, group, labels, taxonomy, plot, reading = request
     if labels is not None:
         if by is None:
-            raise _RefusedOption("--labels says what the values of a column mean", "name the column with --by")
+            raise _RefusedOption(
+                "--labels gives the values of a column a meaning, and no column is named", "name the column with --by"
+            )
         if taxonomy not in tables.TAXONOMIES:
-            raise _RefusedOption(f"no taxonomy is named {taxonomy!a}", f"one of {', '.join(tables.TAXONOMIES)}")
+            raise _RefusedOption(f"unknown taxonomy {taxonomy!a}", f"taxonomies: {', '.join(tables.TAXONOMIES)}")
         return tables.by_labels(rows, by, taxonomy, _labels(labels), reading.value)
     if by == "where" or plot is Plot.WHERE:
         if reading is not Reading.HALT:
             raise _RefusedOption("positions are counted up to the first failed step", "leave out --reading")
         return tables.by_position(rows)
     if plot is Plot.BARS and group is not None:
-        raise _RefusedOption("bars are about all plans", "--plot heat has a column for each group")
+        raise _RefusedOption("--plot bars has no groups", "use --plot heat, which has a column for each group")
     if plot is Plot.HEAT and group is None:
         raise _RefusedOption("a heat map has a column for each group", "name a column with --group")
     by = by or "hazard"
@@ -250,12 +258,12 @@ def _table(rows: Iterator[dict[str, Any]], request: _TableRequest) -> Table:
     if by in FINDING_COLUMNS:
         return tables.by_findings(rows, by, group, reading.value)
     if group is not None:
-        raise _RefusedOption("--group goes with what findings are counted by", f"--by {', '.join(FINDING_COLUMNS)}")
+        raise _RefusedOption("--group needs a column of findings in --by", f"--by {', '.join(FINDING_COLUMNS)}")
     return tables.by_plans(rows, by, reading.value)
 
 
 def _check_columns(runs: list[Run], columns: list[str]) -> None:
-    """Refuse a column that no plan has."""
+    """Reject a column that no plan has."""
     missing = [name for name in columns if name not in PLAN_COLUMNS]
     available: dict[str, None] = {}
     for row in _rows(runs, []) if missing else ():
@@ -307,7 +315,9 @@ def _compare(first: str, second: str, form: str, list_all: bool) -> None:
     messages = [f"{comparison.both} plans in both runs; {comparison.only_first} in {visible(first)} alone, "]
     messages[0] += f"{comparison.only_second} in {visible(second)} alone"
     if comparison.repeated:
-        messages.append(f"{comparison.repeated} plans have the id of another one and are left out: --id names a column")
+        messages.append(
+            f"{comparison.repeated} plans have the id of another plan and are left out: --id names the column of ids"
+        )
     tests = []
     for test_name, test in comparison.tests:
         p = "n/a" if test.p is None else f"{test.p:.3g}"
@@ -325,7 +335,7 @@ def _compare(first: str, second: str, form: str, list_all: bool) -> None:
         listed = comparison.plans._replace(rows=rows if list_all else rows[:_MAX_LISTED])
         out += ["", f"{len(rows)} plans differ", format_table(listed, form)]
         if len(listed.rows) < len(rows):
-            out.append(f"{len(rows) - len(listed.rows)} more: --all")
+            out.append(f"{len(rows) - len(listed.rows)} more with --all")
     _print("\n".join(out).rstrip("\n") + "\n", None)
 
 

@@ -1,4 +1,4 @@
-"""The commands ``serve`` and ``mcp``: the doors for robots and agents, with the limits of the service as flags."""
+"""The commands ``serve http`` and ``serve mcp``: the services for robots and agents, and their limits."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class HttpOptions(ServerOptions, group="Network"):
         "--host",
         metavar="ADDRESS",
         default="127.0.0.1",
-        help="Listen at this address; another than loopback needs a key.",
+        help="Listen at this address; an address other than loopback needs a key.",
     )
     port: int = integer(
-        "--port", metavar="N", default=8731, low=0, high=65535, help="Listen at this port; 0: any that is free."
+        "--port", metavar="N", default=8731, low=0, high=65535, help="Listen at this port; 0: any free port."
     )
     key_file: str | None = text(
         "--key-file", metavar="FILE", help=f"Read the API key from this file; else from the variable {VARIABLE}."
@@ -133,32 +133,35 @@ class McpOptions(ServerOptions):
 
 @command(HttpOptions)
 def serve(options: HttpOptions) -> int:
-    """Answer over HTTP: judge, repair and diagnose plans, and watch robots, one session each.
+    """Serve over HTTP: audit, repair and diagnose plans, and monitor robots, one session for each robot.
 
-    GET /openapi.json describes it. Only what is shipped is read, nothing is written. Ends with an interrupt.
+    GET /openapi.json describes the interface. The service reads only shipped files and writes no file. An interrupt
+    ends it.
     """
     limits = Limits(options.time_limit, options.memory_limit, options.model)
 
     def work() -> int:
-        if (wrong := _no_model(options.model)) is not None:
-            return complain(wrong)
+        if (problem := _model_problem(options.model)) is not None:
+            return complain(problem)
         key = read_key(options.key_file, os.environ)
         if isinstance(key, Diagnostic):
             return complain(key)
-        if key is None and not _loopback(options.host):
+        if key is None and not _is_loopback(options.host):
             advice = f"set {VARIABLE}, or name a file with --key-file"
             return complain(
-                Diagnostic(SC.BAD_KEY, f"{options.host} can be reached by others, and there is no key", help=advice)
+                Diagnostic(
+                    SC.BAD_KEY, f"{options.host} can be reached from other machines, and no key is set", help=advice
+                )
             )
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
-            from plansafe.app.interfaces.http.allowed_hosts import read_hosts  # noqa: PLC0415 - what is loaded here, no mistake needs
+            from plansafe.app.interfaces.http.allowed_hosts import read_hosts  # noqa: PLC0415 - not needed for a usage error
             from plansafe.app.interfaces.http.api_key import Lock  # noqa: PLC0415
             from plansafe.app.interfaces.http.application import Bounds, application  # noqa: PLC0415
             from plansafe.app.interfaces.http.bounded_protocol import bounded  # noqa: PLC0415
         except ModuleNotFoundError as error:
-            return complain(_missing(error, "serve"))
+            return complain(_missing_package(error, "serve"))
         bounds = Bounds(
             limits,
             options.workers,
@@ -168,7 +171,7 @@ def serve(options: HttpOptions) -> int:
             options.step_limit,
             options.body_limit * _MIB,
         )._replace(body_seconds=options.client_limit)
-        hosts = read_hosts(list(options.allow_host), _loopback(options.host))
+        hosts = read_hosts(list(options.allow_host), _is_loopback(options.host))
         if isinstance(hosts, Diagnostic):
             return complain(hosts)
         listening = open_listening_socket(options.host, options.port)
@@ -195,19 +198,19 @@ def serve(options: HttpOptions) -> int:
 
 
 class _Server:
-    """uvicorn, which says where it listens once it does."""
+    """A uvicorn server that prints its address when it listens."""
 
     @staticmethod
     def run_until_interrupted(config: object, listening: socket.socket) -> int:
-        """Serve until the process is asked to end; an exit code."""
+        """Serve until the process is interrupted. Returns an exit code."""
         import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: object = None) -> None:
-                await super().startup(sockets)  # type: ignore[arg-type] # as it was given
+                await super().startup(sockets)  # type: ignore[arg-type] # the type of the base class
                 host, port = listening.getsockname()[:2]
-                shown = f"[{host}]" if ":" in host else host
-                print(f"safecheck serves at http://{shown}:{port}", file=sys.stderr, flush=True)
+                url_host = f"[{host}]" if ":" in host else host
+                print(f"safecheck serves at http://{url_host}:{port}", file=sys.stderr, flush=True)
 
         assert isinstance(config, uvicorn.Config)
         server = Server(config)
@@ -216,34 +219,34 @@ class _Server:
 
 
 def open_listening_socket(host: str, port: int) -> socket.socket | Diagnostic:
-    """Open the socket to listen on; a diagnostic says why it failed, such as a port that another program has."""
+    """Open the socket to listen on; a diagnostic if this fails, such as for a port that another program uses."""
     try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        why = (getattr(error, "strerror", None) or "it is no name").lower()
-        advice = "an address of this machine: 127.0.0.1, or 0.0.0.0 for all"
-        return Diagnostic(SC.BAD_OPTION, f"cannot listen at {host[:60]!a}: {why}", help=advice)
-    why = "it has no address"
-    for family, kind, protocol, _, address in places:
+        reason = (getattr(error, "strerror", None) or "it is not a name").lower()
+        advice = "name an address of this machine: 127.0.0.1, or 0.0.0.0 for all addresses"
+        return Diagnostic(SC.BAD_OPTION, f"cannot listen at {host[:60]!a}: {reason}", help=advice)
+    reason = "it has no address"
+    for family, kind, protocol, _, address in addresses:
         try:
             # asyncio sets TCP_NODELAY only on connections of a socket whose protocol is IPPROTO_TCP, not 0.
             listening = socket.socket(family, kind, protocol)
         except OSError as error:  # a family that this machine does not have
-            why = (error.strerror or "no socket").lower()
+            reason = (error.strerror or "no socket").lower()
             continue
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
         except OSError as error:
             listening.close()
-            why = (error.strerror or "it cannot be had").lower()
+            reason = (error.strerror or "it is not available").lower()
             continue
         return listening
-    advice = "another program may listen there: --port N for another one, --port 0 for any that is free"
-    return Diagnostic(SC.BAD_OPTION, f"cannot listen at port {port} of {host}: {why}", help=advice)
+    advice = "another program may use it: choose another port with --port N, or any free port with --port 0"
+    return Diagnostic(SC.BAD_OPTION, f"cannot listen at port {port} of {host}: {reason}", help=advice)
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
@@ -252,8 +255,8 @@ def _loopback(host: str) -> bool:
         return False
 
 
-def _no_model(name: str | None) -> Diagnostic | None:
-    """Why a model cannot be asked, told at once and not to the first who asks for a rule."""
+def _model_problem(name: str | None) -> Diagnostic | None:
+    """The reason why a model cannot be used, reported at startup and not with the first request; else None."""
     if name is None:
         return None
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - where a model is named
@@ -266,8 +269,8 @@ def _no_model(name: str | None) -> Diagnostic | None:
     return None
 
 
-def _missing(error: ModuleNotFoundError, extra: str) -> Diagnostic:
-    """What to install. A module of ours that is missing is a bug, and stays one."""
+def _missing_package(error: ModuleNotFoundError, extra: str) -> Diagnostic:
+    """The diagnostic for a missing package. A missing module of safecheck is a bug, and is raised again."""
     if (error.name or "").startswith("plansafe"):
         raise error
     return Diagnostic(SC.DOOR_PACKAGE_MISSING, f"the package {error.name} is not installed", help=how_to_install(extra))
@@ -275,18 +278,18 @@ def _missing(error: ModuleNotFoundError, extra: str) -> Diagnostic:
 
 @command(McpOptions)
 def mcp(options: McpOptions) -> int:
-    """Answer an agent over standard input and output by the Model Context Protocol.
+    """Serve an agent over standard input and output by the Model Context Protocol.
 
-    Tools judge, repair and diagnose plans, and watch what an agent does; resources are the shipped rules and worlds.
+    The tools audit, repair and diagnose plans, and monitor an agent; the resources are the shipped rules and worlds.
     """
 
     def work() -> int:
-        if (wrong := _no_model(options.model)) is not None:
-            return complain(wrong)
+        if (problem := _model_problem(options.model)) is not None:
+            return complain(problem)
         try:
             from plansafe.app.interfaces.agents.mcp_server import run  # noqa: PLC0415 - of the extra `mcp`
         except ModuleNotFoundError as error:
-            return complain(_missing(error, "mcp"))
+            return complain(_missing_package(error, "mcp"))
         for_a_program("an agent's client", "docs/service.md#agents")
         return run(
             Limits(options.time_limit, options.memory_limit, options.model),

@@ -1,4 +1,4 @@
-"""What is printed about commands: the overview, help by name, settings, warnings about old names, near names."""
+"""Texts about commands: the overview, the settings, warnings about old names, suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 _ABOUT = "safecheck checks plans: can they be executed, do they reach the goal, are they safe?"
-_FORMS = """usage: safecheck PLAN..     audit plans: files, folders, or `-` for standard input
+_USAGE = """usage: safecheck PLAN..     audit plans: files, folders, or `-` for standard input
        safecheck COMMAND .."""
 _INPUTS = """The domain, the problem and the rules are found next to a plan, or named with --domain, --problem, --spec.
-Options of audits: safecheck audit --help. Those of a command: safecheck help COMMAND.
-Settings without a flag: safecheck help settings. Completion in a shell: safecheck --install-completion."""
+Options of audits: safecheck audit --help. Options of a command: safecheck help COMMAND.
+Settings for --set: safecheck help settings. Completion in a shell: safecheck --install-completion."""
 _SETTINGS = "settings"
 
 
@@ -37,7 +37,7 @@ def overview() -> str:
     """The commands under their headings, and the options that every command has."""
     top = below(())
     size = max(map(len, top))
-    parts = [_ABOUT, _FORMS]
+    parts = [_ABOUT, _USAGE]
     for heading in HEADINGS:
         lines = [f"  {name:{size}}  {entry.summary}" for name, entry in top.items() if entry.heading == heading]
         parts.append("\n".join([f"{heading}:", *lines]))
@@ -50,7 +50,7 @@ def overview() -> str:
     width = max(map(len, names))
     lines = [f"  {name:{width}}  {option.help}" for name, option in zip(names, common, strict=True)]
     return (
-        "\n\n".join([*parts, "\n".join(["Options of every command, where they have an effect:", *lines]), _INPUTS])
+        "\n\n".join([*parts, "\n".join(["Options of all commands in which they have an effect:", *lines]), _INPUTS])
         + "\n"
     )
 
@@ -62,24 +62,24 @@ def print_overview() -> int:
 
 
 def print_usage() -> int:
-    """Print the overview, and return the exit code of a command line that asks for nothing."""
+    """Print the overview on standard error, and return the exit code of an empty command line."""
     print(overview(), end="", file=sys.stderr)
     return 2
 
 
 def settings_text() -> str:
-    """The settings that ``--set`` alone documents: key, default, effect, commands, former flag."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+    """The settings for ``--set``: key, default, effect, commands."""
+    settings: dict[str, tuple[Option, list[str]]] = {}
     for command in COMMANDS:
         if isinstance(command, Command) and not is_replaced(command):
             for option in command.load().options.table().values():
                 if option.only_set:
-                    found.setdefault(option.key, (option, []))[1].append(command.name)
+                    settings.setdefault(option.key, (option, []))[1].append(command.name)
     lines = [
-        "Settings without a flag of their own: --set KEY=VALUE. Those of `limits` can stand in the project file.",
+        "Settings for --set KEY=VALUE. The settings of `limits` can also be set in the project file.",
         "",
     ]
-    for key, (option, commands) in sorted(found.items()):
+    for key, (option, commands) in sorted(settings.items()):
         lines.append(f"{key}  (default: {_default(option)})")
         lines += [f"    {option.help}", f"    {', '.join(commands)}"]
     return "\n".join(lines) + "\n"
@@ -92,41 +92,44 @@ def _default(option: Option) -> str:
 
 
 def help_for(words: list[str]) -> list[str]:
-    """The arguments that ``safecheck help WORD..`` stands for. Exits with 2 for a command that does not exist."""
+    """The arguments that ``safecheck help WORD..`` means. Exits with 2 for an unknown command."""
     if words == [_SETTINGS]:
         print(settings_text(), end="")
         raise typer.Exit(0)
     if find(words[0]) is None:
         old = former_names().get(tuple(words[:1]))
         if old is None:
-            raise typer.Exit(_no_such(words[0], f"no such command: {words[0]}"))
+            raise typer.Exit(_complain_unknown(words[0], f"no such command: {words[0]}"))
         words = [*old.split(), *words[1:]]
     return [*words, "--help"]
 
 
 def check_spelling(word: str) -> None:
-    """Exit with 2 where a word that names no file is nearly the name of a command."""
+    """Exit with 2 if a word is not a file and resembles the name of a command."""
     if not os.path.lexists(word) and _near(word) is not None:
-        raise typer.Exit(_no_such(word, f"there is no file {word}, and no such command"))
+        raise typer.Exit(_complain_unknown(word, f"{word} is not a file and not a command"))
 
 
 def _near(word: str) -> str | None:
-    old = {name[0]: present for name, present in former_names().items() if len(name) == 1}
-    near = get_close_matches(word[:60], ("help", *below(()), *old), n=1, cutoff=0.7)
-    return old.get(near[0], near[0]) if near else None
+    replacements = {name[0]: present for name, present in former_names().items() if len(name) == 1}
+    matches = get_close_matches(word[:60], ("help", *below(()), *replacements), n=1, cutoff=0.7)
+    return replacements.get(matches[0], matches[0]) if matches else None
 
 
-def _no_such(word: str, message: str) -> int:
-    near = _near(word)
-    known = f"commands: {', '.join(below(()))}"
-    return complain(Diagnostic(SC.BAD_OPTION, message, help=f"did you mean `safecheck {near}`?" if near else known))
+def _complain_unknown(word: str, message: str) -> int:
+    suggestion = _near(word)
+    commands = f"commands: {', '.join(below(()))}"
+    return complain(
+        Diagnostic(SC.BAD_OPTION, message, help=f"did you mean `safecheck {suggestion}`?" if suggestion else commands)
+    )
 
 
 def warn_of_old_name(former: str) -> None:
-    """Say on standard error that a command has another name now."""
+    """Warn on standard error that a command has a new name."""
     present = {" ".join(old): name for old, name in former_names().items()}.get(former) or _replacement(former)
     print(
-        f"warning: `safecheck {former}` is now `safecheck {present}`; the old name still runs, for now", file=sys.stderr
+        f"warning: `safecheck {former}` is now `safecheck {present}`; the old name still works, for now",
+        file=sys.stderr,
     )
 
 
@@ -136,11 +139,11 @@ def _replacement(former: str) -> str:
 
 
 def warn_of_old_flag(option: Option) -> None:
-    """Say on standard error that a flag is a setting now."""
+    """Warn on standard error that a flag is a setting now."""
     print(f"warning: {option.flag} is now --set {option.key}=VALUE; the old flag still works, for now", file=sys.stderr)
 
 
 def complete(group: Any) -> None:
-    """Run with Typer's ``--install-completion`` and ``--show-completion``, and answer the shell."""
+    """Run Typer's ``--install-completion`` and ``--show-completion``, and the requests of the shell."""
     full = typer.Typer(cls=group, add_completion=True, rich_markup_mode=None, callback=lambda: None)
     full(prog_name="safecheck")

@@ -1,4 +1,4 @@
-"""The command ``verify-certificate``: is the proof right, and is it about these files?"""
+"""``audit --verify-certificate`` and its former command: check a proof, and that it is about these files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.certificates.certificate import Certificate
 
-_SAYS = {
+_CLAIMS = {
     "SAFE": "no world of this encoding stops the plan, misses its goal or breaks a rule (SAFE)",
     "VALID": "no world of this encoding stops the plan or misses its goal; no rule applied (VALID)",
 }
@@ -38,45 +38,45 @@ _SAYS = {
 class CertificateOptions(
     TaskFiles, SpecFiles, HomeOption, GateOption, TypeOptions, VerdictOptions, InvariantOption, TimeLimit, MemoryLimit
 ):
-    """The options that say what a certificate is about."""
+    """The certificate, and the options of the audit that it came from."""
 
-    certificate: str = argument("FILE", "What `safecheck --certificate FILE` wrote.", required=True)
-    plan: str | None = argument("[PLAN]", "Audit this plan again, and compare what has to be proved.")
+    certificate: str = argument("FILE", "A certificate that `safecheck --certificate FILE` wrote.", required=True)
+    plan: str | None = argument("[PLAN]", "Encode this plan again, and compare the encoding with the certificate.")
     time_limit: float = changed(TimeLimit.time_limit, default=300.0)
 
 
 @command(CertificateOptions)
 def verify_certificate(options: CertificateOptions) -> int:
-    """Check the proof behind a SAFE or VALID, without the solver that found it.
+    """Check the proof of a SAFE or VALID verdict, without the solver that found it.
 
-    The command is now `safecheck audit --verify-certificate FILE [PLAN]`. Without PLAN it is not checked that the
-    clauses say what the files say; with PLAN (and the options of the audit) they are made again from the files.
-    Exit codes: 0 verified, 1 rejected, 2 not a certificate, or usage, 4 a bug in safecheck.
+    The command is now `safecheck audit --verify-certificate FILE [PLAN]`. With PLAN (and the options of the audit), the
+    clauses are made again from the files and compared; without PLAN, only the proof is checked. Exit codes: 0 verified,
+    1 rejected, 2 not a certificate, or usage, 4 a bug in safecheck.
     """
-    return verified(options)
+    return check_certificate(options)
 
 
-def verified(options: CertificateOptions) -> int:
-    """Check a certificate. An exit code."""
+def check_certificate(options: CertificateOptions) -> int:
+    """Check a certificate, and return the exit code."""
     settings = Settings(**options.settings())._replace(engine="sat", certificate=True)
     limit_memory(options.memory_limit)
-    return guarded(lambda: _verified(options.certificate, options.plan, settings))
+    return guarded(lambda: _check_file(options.certificate, options.plan, settings))
 
 
-def _verified(path: str, plan: str | None, settings: Settings) -> int:
+def _check_file(path: str, plan: str | None, settings: Settings) -> int:
     from plansafe.verifier.symbolic.certificates.certificate import (  # noqa: PLC0415 - other commands do without
         NotACertificate,
         Rejected,
         verify,
     )
 
-    wrong = usage_problem(settings)
-    if wrong is not None:
-        return complain(wrong)
+    problem = usage_problem(settings)
+    if problem is not None:
+        return complain(problem)
     name = visible(path)
     try:
         with open(path, "rb") as file:
-            found = verify(file)
+            certificate = verify(file)
     except OSError as error:
         return complain(Diagnostic(SC.NO_FILE, f"cannot read {name}: {(error.strerror or str(error)).lower()}"))
     except NotACertificate:
@@ -89,56 +89,60 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         return _rejected(f"{name}, line {rejected.line}: {rejected.reason}")
     except MemoryError:
         return _rejected(f"{name}: the proof needs more memory than --memory-limit allows")
-    said = "there was nothing left to prove" if found.constant else "proof verified"
-    lines = [f"{said}: {_SAYS[found.claim]}"]
-    lines += [f"  {line}" for line in _question(found.question)]
-    lines += [f"  of what is exempt it says nothing: {visible(said)}" for said in found.exempt]
-    lines.append(f"  {_count(found)}, written by {visible(found.tool)}")
+    result = "nothing was left to prove" if certificate.constant else "proof verified"
+    lines = [f"{result}: {_CLAIMS[certificate.claim]}"]
+    lines += [f"  {line}" for line in _unproved_findings(certificate.question)]
+    lines += [f"  does not cover exempt findings: {visible(exemption)}" for exemption in certificate.exempt]
+    lines.append(f"  {_proof_size(certificate)}, written by {visible(certificate.tool)}")
     if plan is None:
-        lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in found.files]
-        lines.append("  not checked: that this encoding says what the files say (name the plan for that)")
+        lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in certificate.files]
+        lines.append("  not checked: that the encoding matches the files (name the plan to check this)")
     else:
-        again = _again(plan, settings)
-        if isinstance(again, int):
-            return again
-        if again.question != found.question:
-            reason = f"the proof holds, but of another question: --judge {found.question.judge}"
-            return _rejected(f"{reason} --min-severity {found.question.min_severity}", "give the flags of the audit")
-        if again.exempt != found.exempt:
-            reason = "the proof holds, but of other exemptions (--home)"
-            return _rejected(reason, "give the profile of the audit")
-        others = ", ".join(_others(found, again))
-        if (again.claim, again.cnf) != (found.claim, found.cnf):
-            reason = f"the certificate names another text of: {others}" if others else "other flags, or another version"
-            return _rejected(f"the proof holds, but it is not about {visible(plan)}", reason)
-        lines.append(f"  the encoding is that of {visible(plan)}, made again from its files")
-        if others:
-            lines.append(f"  which is the same although the certificate names another text of: {others}")
+        audited = _certificate_of_audit(plan, settings)
+        if isinstance(audited, int):
+            return audited
+        if audited.question != certificate.question:
+            reason = f"the proof is correct, but for other options: --judge {certificate.question.judge}"
+            return _rejected(
+                f"{reason} --min-severity {certificate.question.min_severity}", "use the options of the audit"
+            )
+        if audited.exempt != certificate.exempt:
+            reason = "the proof is correct, but for other exemptions (--home)"
+            return _rejected(reason, "use the profile of the audit")
+        changed_names = ", ".join(_changed_files(certificate, audited))
+        if (audited.claim, audited.cnf) != (certificate.claim, certificate.cnf):
+            reason = (
+                f"these files differ from the certificate's: {changed_names}"
+                if changed_names
+                else "the options differ, or the version of safecheck"
+            )
+            return _rejected(f"the proof is correct, but it is not about {visible(plan)}", reason)
+        lines.append(f"  the encoding equals the encoding of {visible(plan)}, made again from its files")
+        if changed_names:
+            lines.append(
+                f"  these files differ from the certificate's without an effect on the encoding: {changed_names}"
+            )
     stream = standard_output()
     stream.write("\n".join(lines) + "\n")
     return 0
 
 
-def _question(question: Question) -> list[str]:
-    """What decides, where that is not every violation."""
-    out = (
-        ["of violations that were there before the plan it says nothing (--judge introduced)"]
-        if question.introduced
-        else []
-    )
+def _unproved_findings(question: Question) -> list[str]:
+    """The violations that the options leave out of the verdict, and so of the proof."""
+    lines = ["does not cover pre-existing violations (--judge introduced)"] if question.introduced else []
     if question.min_severity != EVERY_VIOLATION.min_severity:
-        out.append(f"of rules less severe than `{question.min_severity}` it says nothing (--min-severity)")
-    return out
+        lines.append(f"does not cover rules less severe than `{question.min_severity}` (--min-severity)")
+    return lines
 
 
-def _count(found: Certificate) -> str:
-    parts = ((found.steps, "step"), (found.clauses, "clause"), (found.variables, "variable"))
+def _proof_size(certificate: Certificate) -> str:
+    parts = ((certificate.steps, "step"), (certificate.clauses, "clause"), (certificate.variables, "variable"))
     steps, clauses, variables = [f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts]
     return f"{steps} from {clauses} over {variables}"
 
 
-def _again(plan: str, settings: Settings) -> Certificate | int:
-    """What has to be proved of a plan now; an exit code if that cannot be said, after saying why."""
+def _certificate_of_audit(plan: str, settings: Settings) -> Certificate | int:
+    """Audit the plan and return its certificate; if there is none, report why and return an exit code."""
     from plansafe.verifier.symbolic.certificates.certificate import verify  # noqa: PLC0415 - other commands do without
 
     result = next(audit([plan], settings))
@@ -153,14 +157,14 @@ def _again(plan: str, settings: Settings) -> Certificate | int:
                 code = complain(problem)
         return code
     if report.certificate is None:
-        said = f"{visible(plan)}: it is {report.headline.value}"
-        return _rejected(f"the proof holds, but nothing like it can be proved of {said}")
+        return _rejected(f"the proof is correct, but {visible(plan)} has no proof: it is {report.headline.value}")
     return verify(io.BytesIO(report.certificate.encode()))
 
 
-def _others(found: Certificate, again: Certificate) -> list[str]:
-    known = {file.sha256 for file in found.files}
-    return [visible(file.name) for file in again.files if file.sha256 not in known]
+def _changed_files(certificate: Certificate, audited: Certificate) -> list[str]:
+    """The names of audited files whose contents the certificate does not list."""
+    hashes = {file.sha256 for file in certificate.files}
+    return [visible(file.name) for file in audited.files if file.sha256 not in hashes]
 
 
 def _rejected(reason: str, help: str | None = None) -> int:
