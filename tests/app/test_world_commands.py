@@ -136,7 +136,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
             (
                 ("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"),
                 "SC607",
-                "is given with --scene",
+                "name a scene with --scene",
             ),
             (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
             (("detector", "nothing"), "SC601", "igibson, virtualhome"),
