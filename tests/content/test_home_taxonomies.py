@@ -144,12 +144,16 @@ def test_a_table_that_does_not_fit_is_told_so() -> None:
         ('reason = "nothing radiates here"', "", ("SC777", "`rays` has neither a rule nor a `reason`", "[ours.cat")),
         ('["human"]', '["humans"]', ("SC775", "unknown target of harm 'humans'", "targets = [")),
         ('title = "Rays"', 'titel = "Rays"', ("SC775", "unknown key 'titel'", "titel = ")),
-        ('title = "Rays"', "title = 3", ("SC775", "`title` is a text", "title = 3")),
-        ('["spill"]', '"spill"', ("SC775", "`hazards` is a list of names", 'hazards = "spill"')),
+        ('title = "Rays"', "title = 3", ("SC775", "`title` must be a text", "title = 3")),
+        ('["spill"]', '"spill"', ("SC775", "`hazards` must be a list of names", 'hazards = "spill"')),
         ('title = "Ours"', 'colour = "red"', ("SC775", "unknown key 'colour'", "colour = ")),
         ("[ours]", "[ours", ("SC775", "this is not TOML: ", "")),
         ("[ours.left-out]", "[theirs]\n[ours.left-out]", ("SC775", "`theirs` has no categories", "[theirs]")),
-        ('wet = { hazards = ["spill"], rules = ["no-flood"] }', "wet = 1", ("SC775", "`wet` is a table", "wet = 1")),
+        (
+            'wet = { hazards = ["spill"], rules = ["no-flood"] }',
+            "wet = 1",
+            ("SC775", "`wet` must be a table", "wet = 1"),
+        ),
     ],
 )
 def test_mistakes_are_shown_where_they_are(before: str, after: str, expected: tuple[str, str, str]) -> None:

@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from loose_cases import TASKS, checker
 from loose_manners import CLOSED, MANNERS, Step, random_plan, text_of
@@ -96,6 +96,7 @@ def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, see
 @pytest.mark.parametrize("sentence", HARMFUL)
 @settings(max_examples=40)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
+@example(task="depot", seed=4129, before=True)  # `stack` is an action, not a synonym of `put down`
 def test_words_that_change_a_plan_refuse_or_cap_it(sentence: str, task: str, seed: int, before: bool) -> None:
     chance = random.Random(seed)
     actions, objects = vocabulary(task)

@@ -33,8 +33,8 @@ def test_models_lists_all_and_loads_none() -> None:
 
 
 def test_ask_a_mock() -> None:
-    assert run("ask", "-m", "mock/random", "--choice", "a", "next?")[:2] == (0, "a\n")
-    code, out, err = run("ask", "-m", "mock/empty", "--choice", "a", "next?")
+    assert run("models", "ask", "-m", "mock/random", "--choice", "a", "next?")[:2] == (0, "a\n")
+    code, out, err = run("models", "ask", "-m", "mock/empty", "--choice", "a", "next?")
     assert (code, out) == (1, "\n")
     assert "not enforced" in err
 
@@ -47,7 +47,7 @@ def test_mistakes_exit_with_2_and_write_nothing(tmp_path: Path) -> None:
         ("-m", "replay/none"),
         ("-m", "mock/planner"),
     ):
-        code, out, err = run("ask", *words, "hi", SAFECHECK_CACHE=str(tmp_path / "cache"))
+        code, out, err = run("models", "ask", *words, "hi", SAFECHECK_CACHE=str(tmp_path / "cache"))
         assert (code, out) == (2, "")
         assert err.startswith("error[SC6")
     assert not list(tmp_path.iterdir())
@@ -56,10 +56,10 @@ def test_mistakes_exit_with_2_and_write_nothing(tmp_path: Path) -> None:
 def test_ask_a_server_keeps_the_answer_and_shows_no_escape(tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
     with serving(lambda *_: chat("\x1b[31mred")) as stub:
-        words = ("ask", "-m", "vllm/m", "--base-url", f"{stub.url}/v1", "hi")
+        words = ("models", "ask", "-m", "vllm/m", "--set", f"model.base_url={stub.url}/v1", "hi")
         first = run(*words, SAFECHECK_CACHE=str(tmp_path))
         second = run(*words, SAFECHECK_CACHE=str(tmp_path))
-        third = run(*words, "--no-cache", SAFECHECK_CACHE=str(tmp_path))
+        third = run(*words, "--set", "model.no_cache=true", SAFECHECK_CACHE=str(tmp_path))
     assert [code for code, _, _ in (first, second, third)] == [0, 0, 0]
     assert first[1] == second[1] == "\\x1b[31mred\n"
     assert "from the cache" in second[2]
@@ -72,9 +72,10 @@ PROBLEM = Path(__file__).resolve().parents[2] / "examples/cleaning/problem.pddl"
 @pytest.mark.parametrize("form", ["json", "full"])
 def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
-    flags = ("--rounds", "2", "--no-last-resort", "--no-cache", "--format", form, "--temperature", "0.5", "--seed", "3")
+    settings = ("model.last_resort=false", "model.no_cache=true", "seed=3")
+    flags = ("--rounds", "2", "--format", form, "--temperature", "0.5", *[x for s in settings for x in ("--set", s)])
     with serving(lambda *_: chat("I cannot.")) as stub:
-        words = ("plan", "-m", "openai/m", "--base-url", f"{stub.url}/v1", "--problem", str(PROBLEM), *flags)
+        words = ("plan", "-m", "openai/m", "--set", f"model.base_url={stub.url}/v1", "--problem", str(PROBLEM), *flags)
         code, out, err = run(*words, HOME=str(tmp_path))
     assert code == 3
     assert err.splitlines() == [
@@ -91,7 +92,7 @@ def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
 def test_plan_gives_up_a_request_after_the_timeout(tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
     with serving(lambda *_: chat("late")._replace(delay=30)) as stub:
-        words = ("plan", "-m", "openai/m", "--base-url", f"{stub.url}/v1", "--problem", str(PROBLEM))
+        words = ("plan", "-m", "openai/m", "--set", f"model.base_url={stub.url}/v1", "--problem", str(PROBLEM))
         code, out, err = run(*words, "--timeout", "0.1", "--no-cache", HOME=str(tmp_path))
     assert (code, out) == (2, "")
     assert "the answer was not complete after 0.1 seconds" in err

@@ -160,7 +160,7 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     checker = Checker(*sources, [rule], Options(judge="introduced"))
     assert OwnSearch().solve(Query(checker)).answer is Answer.SOLVED
     found = planner.solve(Query(checker))
-    assert (found.answer, "blame" in found.detail, found.planner) == (Answer.UNSUPPORTED, True, planner.name)
+    assert (found.answer, "pre-existing" in found.detail, found.planner) == (Answer.UNSUPPORTED, True, planner.name)
     assert planner.solve(Query(checker, rules=False)).answer is Answer.SOLVED
     assert planner.solve(Query(Checker(*sources, [rule]))).answer is Answer.UNSOLVABLE
 

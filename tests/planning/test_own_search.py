@@ -304,6 +304,6 @@ def test_recoverable_says_when_it_does_not_know() -> None:
     monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
     found = recoverable(monitor, "(up)", OwnSearch(max_nodes=20))
     assert found.answer is None
-    assert "nothing found" in found.detail
+    assert "no plan found" in found.detail
     timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
     assert recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").answer is None

@@ -189,7 +189,7 @@ def test_runs_name_their_tasks(run: Run, folder: str) -> None:
     asked = ("bench", "despite", "-m", "mock/empty", "-o", "run.jsonl", "--tasks", folder)
     assert run(*asked)[0] == 0
     code, _, err = run("bench", "score", "run.jsonl")
-    assert (code, "name it with --tasks" in err) == (2, True)
+    assert (code, "name the folder with --tasks" in err) == (2, True)
     made("neiss_9", "physical")
     code, _, err = run("bench", "score", "run.jsonl", "--tasks", folder)
     assert (code, "SC643" in err) == (2, True)

@@ -535,7 +535,7 @@ OPEN: tuple[tuple[str, Callable[[], Checker], str], ...] = (
         "spill",
     ),
     ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "has open predicates"),
-    ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "every world"),
+    ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "has invariants"),
 )
 PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
 

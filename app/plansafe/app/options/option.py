@@ -154,7 +154,8 @@ class Options:
             declared.update(getattr(base, "_declared", {}))
         for name, value in list(vars(cls).items()):
             if isinstance(value, Option):
-                assert not hasattr(Options, name), f"{name} is a method of all options"
+                if hasattr(Options, name):
+                    raise TypeError(f"{name} is a method of all options")
                 option = value if value.group or not group else value._replace(group=group)
                 setattr(cls, name, option)
                 declared[name] = option

@@ -33,6 +33,11 @@ class NotUnderstood(Exception):
     """Something in the sentence is not known to be harmless."""
 
 
+def _of_action(verb: str) -> str:
+    """The group of the actions whose name begins with a verb."""
+    return f"action {verb}"
+
+
 class PlanWords:
     """The steps of a plan, as sentences may name them."""
 
@@ -50,13 +55,17 @@ class PlanWords:
             side = {"on", "off"} & set(more) if "switch" in groups else set()
             groups = frozenset(f"switch-{each}" for each in side) if side else groups
             reached = self._effects(tokens[0]) & REACHED
-            self.groups.append(groups | {self.vocabulary.states[word] for word in reached})
-        own = {re.split(r"[-_]", name)[0] for name in names.task.actions}
-        self.verbs = dict(self.vocabulary.verbs)
-        for verb in own:
+            self.groups.append(groups | {self.vocabulary.states[word] for word in reached} | {_of_action(first)})
+        # The name of one of the task's actions means that action, never a synonym: "stack" is not "put down".
+        action_verbs: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        for verb in {re.split(r"[-_]", name)[0] for name in names.task.actions}:
             for form, kind in verb_forms(verb):
-                known = self.verbs.get(form, (frozenset(), frozenset()))
-                self.verbs[form] = (known[0] | {verb}, known[1] | {kind})
+                groups, kinds = action_verbs.get(form, (frozenset(), frozenset()))
+                if "switch" in self.vocabulary.lemmas.get(verb, ()):  # its side, on or off, decides
+                    groups |= self.vocabulary.verbs.get(form, (frozenset(), frozenset()))[0] | {verb}
+                kinds |= self.vocabulary.verbs.get(form, (frozenset(), frozenset()))[1] | {kind}
+                action_verbs[form] = (groups | {_of_action(verb)}, kinds)
+        self.verbs = self.vocabulary.verbs | action_verbs
         self.effects = [self._effects(tokens[0]) for tokens in self.steps]
         self.heads: dict[str, frozenset[str]] = {}
         for name in self.used:

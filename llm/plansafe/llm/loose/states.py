@@ -53,12 +53,9 @@ def _apply(task: Task, state: frozenset[Fact], effects: Sequence[Effect], bindin
 
 
 def _is_certain(task: Task, state: frozenset[Fact], formula: Formula, binding: Binding) -> bool:
-    match formula:
-        case Truth():
-            return formula.value
-        case Atom():
-            return (formula.predicate, task.code_of(formula.arguments, binding)) in state
-        case And():
-            return all([_is_certain(task, state, part, binding) for part in formula.parts])
-        case _:
-            return False
+    """True if a formula certainly holds; other kinds of formulas are never certain."""
+    if isinstance(formula, Truth):
+        return formula.value
+    if isinstance(formula, Atom):
+        return (formula.predicate, task.code_of(formula.arguments, binding)) in state
+    return isinstance(formula, And) and all([_is_certain(task, state, part, binding) for part in formula.parts])
