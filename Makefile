@@ -15,7 +15,7 @@ MODEL ?=
 MINUTES ?= 9
 REPRODUCTION ?= build/reproduction/$(SIZE)
 ROOTS := grammar verifier specs domains llm align app
-PYTEST_FLAGS ?= -n auto --dist loadgroup
+PYTEST_FLAGS ?= -n auto
 SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
 UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
@@ -69,12 +69,13 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-# loadgroup: tests of one xdist_group, as those of the editor's session, run in one process and in their order.
+# The tests of the editor are one session with one server, in their order: processes must not share them.
 unit: setup
-	$(BIN)/pytest $(PYTEST_FLAGS)
+	$(BIN)/pytest $(PYTEST_FLAGS) --ignore tests/editor/test_session.py
+	$(BIN)/pytest -q tests/editor/test_session.py
 
 slow: setup
-	$(BIN)/pytest $(PYTEST_FLAGS) -m "slow and not whole"
+	$(BIN)/pytest $(PYTEST_FLAGS) -m "slow and not whole" --ignore tests/editor/test_session.py
 
 fuzz: setup
 	$(BIN)/pytest -m whole

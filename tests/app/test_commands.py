@@ -183,6 +183,6 @@ def test_a_setting_and_its_old_flag_do_the_same(
 
 
 def test_an_attribute_cannot_hide_a_method_of_all_options() -> None:
-    with pytest.raises(AssertionError, match="settings"):
+    with pytest.raises(TypeError, match="settings"):
         type("Bad", (Options,), {"settings": integer("--settings", help="Count.")})
     assert isinstance(ModelRetries.rounds, Option)

@@ -23,7 +23,7 @@ def test_a_missing_package_is_named_with_the_extra(
     assert "plansafe[" not in said  # no package index has it
 
 
-@pytest.mark.parametrize(("person", "said"), [(True, "note: an editor starts this"), (False, "")])
+@pytest.mark.parametrize(("person", "said"), [(True, "note: this command is for an editor"), (False, "")])
 def test_who_starts_it_in_a_terminal_is_told_what_it_waits_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], person: bool, said: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("editor session")]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def codes(found: list[types.Diagnostic]) -> list[object]:

@@ -72,8 +72,17 @@ PROBLEM = Path(__file__).resolve().parents[2] / "examples/cleaning/problem.pddl"
 @pytest.mark.parametrize("form", ["json", "full"])
 def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
-    settings = ("model.last_resort=false", "model.no_cache=true", "seed=3")
-    flags = ("--rounds", "2", "--format", form, "--temperature", "0.5", *[x for s in settings for x in ("--set", s)])
+    settings = ("model.no_cache=true", "seed=3")
+    flags = (
+        "--rounds",
+        "2",
+        "--no-last-resort",
+        "--format",
+        form,
+        "--temperature",
+        "0.5",
+        *[x for s in settings for x in ("--set", s)],
+    )
     with serving(lambda *_: chat("I cannot.")) as stub:
         words = ("plan", "-m", "openai/m", "--set", f"model.base_url={stub.url}/v1", "--problem", str(PROBLEM), *flags)
         code, out, err = run(*words, HOME=str(tmp_path))
