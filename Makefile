@@ -112,7 +112,7 @@ $(ALIGN_READY): requirements-align.txt pyproject.toml
 align-setup: $(ALIGN_READY)
 
 align-test: align-setup
-	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q tests/align -n 2
+	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q tests/align -n 2 -m "not whole"
 	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q -m whole tests/align/reproducing
 
 # Stops behind MINUTES, and the same call goes on; exit code 3 says that there is more to do.
@@ -129,7 +129,7 @@ $(RAY_READY): requirements-ray.txt pyproject.toml
 ray-setup: $(RAY_READY)
 
 ray-test: ray-setup
-	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_stats.py -k "ray or parquet or exported"
+	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_stats.py -m "not whole" -k "ray or parquet or exported"
 
 $(DOCS_READY): requirements-docs.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
