@@ -81,7 +81,7 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
     write_pairs(str(path), [pair, replace(changes["`rejected` violates"], id="changed")])
     code, out, err = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (2, "")
-    assert "error[SC651]: the pair changed is not what it says: `rejected` violates" in err
+    assert "error[SC651]: the pair changed does not match its record: `rejected` violates" in err
 
 
 def _with_first_step(pair: Pair, step: str) -> Pair:
@@ -135,7 +135,9 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
 @pytest.mark.slow
 def test_mistakes_are_said(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
-    monkeypatch.setattr("plansafe.app.interfaces.cli.pairs._SHARE", 0.0)  # the time is over behind the first candidate
+    monkeypatch.setattr(
+        "plansafe.app.interfaces.cli.pairs._CANDIDATE_TIME_SHARE", 0.0
+    )  # the time is over behind the first candidate
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("", encoding="utf-8")
     new = str(tmp_path / "new")
