@@ -83,7 +83,7 @@ def _steps_alike(place: Path, trainer: Any, **more: Any) -> None:
     theirs = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     assert losses == pytest.approx(theirs, abs=1e-4)
     assert _far(_model(place), model) > RATE, "something was learnt"
-    assert _far(model, trainer.model) < RATE / 20  # processors round sums in float32 differently
+    assert _far(model, trainer.model) < RATE / 100
 
 
 def test_simpo_with_its_sft_term_steps_as_trl_does(place: Path) -> None:
