@@ -19,6 +19,7 @@ from plansafe.llm.suites.settings import MODULES, Deciding, Preset, SafetyPrompt
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice
     from plansafe.llm.suites.sources import Wanted
 
 
@@ -305,21 +306,7 @@ def safel(options: SafelOptions) -> int:
         options.decode,
         modules=_modules(options.test),
     )
-    return _bench(
-        settings,
-        (options.tasks, options.split, options.drawn, options.limit, options.seed),
-        (
-            options.model,
-            options.base_url,
-            options.connections,
-            options.threads,
-            options.context,
-            options.cache,
-            not options.no_cache,
-        ),
-        (options.output, options.log_samples),
-        options.memory_limit,
-    )
+    return _bench(settings, options)
 
 
 @command(SafeplanOptions)
@@ -339,21 +326,7 @@ def safeplan(options: SafeplanOptions) -> int:
         safety=options.safety_prompt,
         confidence=options.confidence,
     )
-    return _bench(
-        settings,
-        (options.tasks, options.split, options.drawn, options.limit, options.seed),
-        (
-            options.model,
-            options.base_url,
-            options.connections,
-            options.threads,
-            options.context,
-            options.cache,
-            not options.no_cache,
-        ),
-        (options.output, options.log_samples),
-        options.memory_limit,
-    )
+    return _bench(settings, options)
 
 
 @command(DespiteOptions)
@@ -371,21 +344,7 @@ def despite(options: DespiteOptions) -> int:
         options.seed,
         decode=options.decode,
     )
-    return _bench(
-        settings,
-        (options.tasks, Split.ALL, 0, options.limit, options.seed),
-        (
-            options.model,
-            options.base_url,
-            options.connections,
-            options.threads,
-            options.context,
-            options.cache,
-            not options.no_cache,
-        ),
-        (options.output, options.log_samples),
-        options.memory_limit,
-    )
+    return _bench(settings, options)
 
 
 @command(BenchPlanOptions)
@@ -397,7 +356,6 @@ def plan(options: BenchPlanOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice  # noqa: PLC0415 - the same
         from plansafe.app.interfaces.cli.bench.planning_suite import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
         from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
 
@@ -416,15 +374,7 @@ def plan(options: BenchPlanOptions) -> int:
         )
         return run_planning_suite(
             suite_settings,
-            ModelChoice(
-                options.model,
-                options.base_url,
-                None,
-                options.threads,
-                options.context,
-                options.cache,
-                not options.no_cache,
-            ),
+            _model_choice(options),
             options.limit,
             options.output,
         )
@@ -463,7 +413,7 @@ def compare(options: CompareOptions) -> int:
         return compare_files(
             options.first,
             options.second,
-            _task_selection(options.tasks, options.split, options.drawn, None, options.seed),
+            _task_selection(options),
             options.output,
         )
 
@@ -483,7 +433,7 @@ def score(options: ScoreOptions) -> int:
 
         return score_file(
             options.predictions,
-            _task_selection(options.tasks, options.split, options.drawn, None, options.seed),
+            _task_selection(options),
             options.output,
         )
 
@@ -496,35 +446,48 @@ def _modules(names: Sequence[str]) -> tuple[Module, ...]:
     if unknown_name is not None:
         help = near(unknown_name, list(modules_by_name)) or f"there are: {', '.join(modules_by_name)}"
         raise SystemExit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {unknown_name[:60]!a}", help=help)))
-    return tuple([module for name, module in modules_by_name.items() if name in (names)])
+    return tuple([module for name, module in modules_by_name.items() if name in names])
 
 
-def _task_selection(folder: str | None, split: Split, drawn: int, limit: int | None, seed: int) -> Wanted:
+def _task_selection(options: TaskSources, limit: int | None = None) -> Wanted:
     from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415 - not for --help
 
-    if folder is not None and drawn:
+    if options.tasks is not None and options.drawn:
         raise BadOption("--tasks and --drawn name different tasks", "leave one of them out")
-    if drawn and split is not Split.ALL:
+    if options.drawn and options.split is not Split.ALL:
         raise BadOption("drawn households have no --split", "leave one of the flags out")
-    return Wanted(folder, split.value, drawn, limit, seed)
+    return Wanted(options.tasks, options.split.value, options.drawn, limit, options.seed)
 
 
-def _bench(
-    settings: Settings,
-    tasks: tuple[str | None, Split, int, int | None, int],
-    model: tuple[str, str | None, int | None, int | None, int | None, str | None, bool],
-    output: tuple[str | None, bool],
-    memory_limit: int,
-) -> int:
-    limit_memory(memory_limit)
+def _model_choice(options: BenchServer) -> ModelChoice:
+    from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice  # noqa: PLC0415 - loads the suites and the engine
+
+    connections = options.connections if isinstance(options, Sampling) else None
+    return ModelChoice(
+        options.model,
+        options.base_url,
+        connections,
+        options.threads,
+        options.context,
+        options.cache,
+        not options.no_cache,
+    )
+
+
+def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | DespiteOptions) -> int:
+    limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import run_benchmark  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
-        selection = _task_selection(*tasks)._replace(despite=settings.suite is Suite.DESPITE)
-        return run_benchmark(settings, selection, ModelChoice(*model), *output)
+        if isinstance(options, DespiteOptions):
+            selection = Wanted(options.tasks, Split.ALL.value, 0, options.limit, options.seed, despite=True)
+        else:
+            selection = _task_selection(options, options.limit)
+        return run_benchmark(settings, selection, _model_choice(options), options.output, options.log_samples)
 
     return guarded(lambda: _run_reporting_errors(work))
 
