@@ -59,7 +59,7 @@ def test_the_gate_is_closed_without_rules(run: Run) -> None:
     code, out = run("work.plan", "--gate")
     assert code == 2
     assert "error[SC620]" in out
-    assert "--allow-no-rules" in out
+    assert "--set allow_no_rules=true" in out
     assert run("work.plan", "--gate", "--allow-no-rules")[0] == 0
     assert run("failing.plan", "--gate", "--allow-no-rules")[0] == 1
 
@@ -139,7 +139,7 @@ def test_rules_that_cannot_apply_are_no_rules_for_the_gate(inapplicable: Run) ->
     code, out = inapplicable("work.plan", "--gate")
     assert code == 2
     assert "error[SC620]: none of 2 rules can apply to this task" in out
-    assert "--allow-no-rules" in out
+    assert "--set allow_no_rules=true" in out
     assert inapplicable("work.plan", "--gate", "--allow-no-rules")[0] == 0
     assert inapplicable("work.plan", "--require-rules")[0] == 2
 

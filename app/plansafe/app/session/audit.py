@@ -100,10 +100,10 @@ def no_rules(inapplicable: int = 0) -> Diagnostic:
     if inapplicable:
         which = "the only rule cannot" if inapplicable == 1 else f"none of {inapplicable} rules can"
         message = f"{which} apply to this task: a plan without applicable rules does not pass --gate"
-        advice = "name a specification that fits the task with --spec FILE, or pass --allow-no-rules"
+        advice = "name a specification that fits the task with --spec FILE, or pass --set allow_no_rules=true"
         return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
     message = "the task has no rules: a plan without rules does not pass --gate"
-    advice = "name a specification with --spec FILE, or pass --allow-no-rules"
+    advice = "name a specification with --spec FILE, or pass --set allow_no_rules=true"
     return Diagnostic(SC.GATE_WITHOUT_RULES, message, help=advice)
 
 

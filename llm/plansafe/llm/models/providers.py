@@ -123,7 +123,7 @@ def _connections(settings: Settings, usual: int) -> int:
 
 def _remote(settings: Settings, variable: str, usual: str, key: str, start: str) -> Transport:
     """The way to a server: the flag, else the variable, else where it usually listens."""
-    name, text = ("--base-url", settings.base_url)
+    name, text = ("--set model.base_url", settings.base_url)
     if text is None:
         name, text = variable, settings.environment.get(variable) or usual
     if variable == "OLLAMA_HOST":
@@ -141,19 +141,19 @@ def _openai(name: str, settings: Settings) -> Model:
     transport = _remote(settings, "OPENAI_BASE_URL", openai.URL, "OPENAI_API_KEY", "check the network connection")
     if transport.url == openai.URL and not settings.environment.get("OPENAI_API_KEY", "").strip():
         transport.close()
-        help = "set OPENAI_API_KEY, or name another server with --base-url or OPENAI_BASE_URL"
+        help = "set OPENAI_API_KEY, or name another server with --set model.base_url=URL or OPENAI_BASE_URL"
         raise ModelError(Diagnostic(SC.MODEL_KEY, "openai/ needs a key", help=help), fatal=True)
     return _chat(openai.dialect(transport.url), name, transport, settings)
 
 
 def _vllm(name: str, settings: Settings) -> Model:
-    start = f"start the server with `vllm serve {name}`, or give its address with --base-url"
+    start = f"start the server with `vllm serve {name}`, or give its address with --set model.base_url=URL"
     transport = _remote(settings, "VLLM_BASE_URL", vllm.URL, "VLLM_API_KEY", start)
     return _chat(vllm.dialect(), name, transport, settings)
 
 
 def _llamacpp(name: str, settings: Settings) -> Model:
-    start = "start the server with `llama-server -m FILE`, or give its address with --base-url"
+    start = "start the server with `llama-server -m FILE`, or give its address with --set model.base_url=URL"
     transport = _remote(settings, "LLAMACPP_BASE_URL", llamacpp.URL, "LLAMA_API_KEY", start)
     return _chat(llamacpp.dialect(), name, transport, settings)
 
@@ -201,7 +201,7 @@ PROVIDERS = (
     Provider(
         "openai",
         "openai/NAME",
-        "OpenAI, or a service with its protocol (--base-url)",
+        "OpenAI, or a service with its protocol (--set model.base_url=URL)",
         openai.dialect("").capabilities,
         _HTTP,
         "llm",
