@@ -74,6 +74,14 @@ def test_a_near_name_is_near_before_its_ending(folder: Path, asked: str, near: s
     assert found.help == (f"did you mean `{near}`?" if near else advice)
 
 
+def test_a_folder_is_not_suggested_for_a_file(folder: Path) -> None:
+    (folder / "domains").mkdir()
+    for role, suggested in (("domain", False), ("plan", True)):
+        missing = Discovery(Choice()).read("nodomain.pddl", role, "given")
+        assert isinstance(missing, Diagnostic) and missing.help is not None
+        assert ("`domains`" in missing.help) is suggested
+
+
 def test_flags_win(folder: Path) -> None:
     write(plan="; domain: other\n(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), x__d=DOMAIN.format("d"))
     write(x__p=PROBLEM.format("p", "d"), x__s=SAFETY.format("s", "d"), s=SAFETY.format("s", "d"))

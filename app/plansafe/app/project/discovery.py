@@ -480,7 +480,7 @@ _WHERE = {
 
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
-        near = nearest_shipped(path, role) or _nearest_file(path)
+        near = nearest_shipped(path, role) or _nearest_file(path, folders=role == "plan")
         help = f"did you mean `{near}`?" if near else _WHERE.get(role, _CHECK_PATH)
         return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=help)
     reason = getattr(error, "strerror", None) or str(error)
@@ -488,14 +488,16 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
     return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {path}: {reason.lower()}", help=advice)
 
 
-def _nearest_file(path: str) -> str | None:
-    """The file in the same folder with the most similar name; the suffix counts less than the stem."""
+def _nearest_file(path: str, folders: bool) -> str | None:
+    """The file in the same folder with the most similar name, or a folder; the suffix counts less than the stem."""
     import difflib  # noqa: PLC0415 - only errors need it
 
     folder, name = os.path.split(path)
     try:
         there: dict[str, list[str]] = {}
         for file in sorted(os.listdir(folder or "."))[:_MAX_SIMILAR]:
+            if not folders and os.path.isdir(os.path.join(folder, file)):
+                continue
             there.setdefault(os.path.splitext(file)[0], []).append(file)
         stems = difflib.get_close_matches(os.path.splitext(name)[0], there, n=1)
     except (OSError, ValueError):
