@@ -55,11 +55,6 @@ class _List:
         return self.parts[0].text.lower() if self.parts else ""
 
 
-class _Line(NamedTuple):
-    text: str
-    comment: bool = False
-
-
 def format_file(source: Source, kind: Kind) -> str | None:
     """Return the formatted file, or ``None`` if it cannot be parsed or its kind is not formatted."""
     text = source.text

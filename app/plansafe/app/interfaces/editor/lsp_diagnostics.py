@@ -129,13 +129,11 @@ def _end(analysis: Analysis, finding: Finding) -> types.Range:
     """Return the range of a finding without a step: the first line for the initial state, else the last step."""
     if analysis.prepared is None or (finding.step == 0 and not finding.at_end and finding.code != SC.GOAL):
         return _first_line(analysis.text)
-    places = analysis.prepared.places or tuple(
-        [step.span for step in analysis.prepared.checker.read(analysis.prepared.plan).text.steps]
-    )
+    places = _step_places(analysis.prepared)
     return _visible(analysis.text, places[-1]) if places else _first_line(analysis.text)
 
 
-def step_places(prepared: Prepared) -> tuple[Span, ...]:
+def _step_places(prepared: Prepared) -> tuple[Span, ...]:
     """Return the spans of the steps in the open text, in text order."""
     if prepared.places:
         return prepared.places
