@@ -7,7 +7,6 @@ value on one line. Plans: one step per line. At most one blank line remains betw
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Span
