@@ -111,8 +111,10 @@ $(ALIGN_READY): requirements-align.txt pyproject.toml
 
 align-setup: $(ALIGN_READY)
 
+# MKL adds in an order that depends on the processor, unless MKL_CBWR says otherwise: trl is compared digit by digit.
 align-test: align-setup
-	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q tests/align -n 2 -m "not whole"
+	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q tests/align -n 2 -m "not whole" --ignore tests/align/test_whole_steps.py
+	OMP_NUM_THREADS=1 MKL_CBWR=COMPATIBLE $(ALIGN)/bin/python -m pytest -q tests/align/test_whole_steps.py
 	OMP_NUM_THREADS=1 $(ALIGN)/bin/python -m pytest -q -m whole tests/align/reproducing
 
 # Stops behind MINUTES, and the same call goes on; exit code 3 says that there is more to do.

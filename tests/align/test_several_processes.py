@@ -41,8 +41,6 @@ def _trained(folder: Path, name: str, bs: int, processes: int) -> list[dict[str,
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join([path for path in sys.path if path]),
     }
-    # As a user's processes: at the first step all margins are 0, and how their sums are rounded decides the accuracy.
-    environment.pop("MKL_CBWR", None)
     command = [sys.executable, *(launcher if processes > 1 else []), str(program), str(config)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
