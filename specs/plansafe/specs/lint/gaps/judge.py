@@ -15,8 +15,8 @@ from plansafe.specs.lint.gaps.model import Gap, GapOptions
 from plansafe.specs.lint.gaps.proposals import Proposal
 from plansafe.specs.lint.gaps.trials import NEAR, SAFE, Path, Plans, broken_by, own
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Blame
 
 CONSIDERED = 60
@@ -111,8 +111,8 @@ class GapRanking:
         left = self.plans.deadline - monotonic()
         if plans or left <= 0:
             return min(plans, key=len, default=None)
-        solution = OwnSearch(NEAR).solve(Query(self.compile([proposal])[0], time_limit_s=left))
-        if solution.answer is not Answer.SOLVED:
+        solution = ForwardSearch(NEAR).solve(PlanningQuery(self.compile([proposal])[0], time_limit_s=left))
+        if solution.answer is not PlanningStatus.SOLVED:
             return None
         path = own(solution.steps, self.plans.engine)
         self._met(path)
