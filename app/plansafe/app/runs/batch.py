@@ -19,8 +19,8 @@ from plansafe.app.runs.processes import Processes
 from plansafe.app.runs.run_folder import PLANS_PER_SHARD, RunFolder, create_run_folder
 from plansafe.app.runs.run_reader import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
-from plansafe.app.session.audit import combined_exit_code, usage_problem
-from plansafe.app.session.model import Settings
+from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.system.process import complain, remark, standard_output
 from plansafe.app.system.progress import Progress
 from plansafe.app.system.terminal_text import visible

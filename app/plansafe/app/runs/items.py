@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from plansafe.app.project.project_file import plan_stem
+from plansafe.app.project.project import plan_stem
 from plansafe.app.runs.input_tables import BadRow, Row, is_table, read_table
 from plansafe.app.runs.number_file import NumberFile
 from plansafe.app.session.audit import expand

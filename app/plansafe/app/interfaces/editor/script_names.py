@@ -12,7 +12,7 @@ from plansafe.app.interfaces.editor.document_text import Text, uri_of
 from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind
 from plansafe.app.interfaces.editor.workspace import FolderSession
 from plansafe.app.project.inputs import Input
-from plansafe.app.project.project_file import STEM, plan_stem
+from plansafe.app.project.project import STEM, plan_stem
 from plansafe.app.session.home_world import world_plans
 from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.plan_text import read_plan
