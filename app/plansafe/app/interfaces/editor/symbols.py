@@ -170,8 +170,6 @@ class Symbols:
             if text is not None:
                 names = names_of_script(folder.session, text)
                 out += [(text, mention) for mention in names if _same_name(mention, target)]
-                    (text, mention) for mention in names_of_script(folder.session, text) if _same_name(mention, target)
-                ]
         for path in self._paths(current):
             text = self._files.text(path) if path.lower().endswith(".safe") else None
             if text is not None:
