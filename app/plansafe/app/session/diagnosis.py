@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.diagnose.model import Diagnosis, Witness
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
     from plansafe.verifier.repair.model import Repair, RepairResult
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")

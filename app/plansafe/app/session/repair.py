@@ -23,7 +23,7 @@ from plansafe.verifier.rules.question import SEVERITIES, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 _GRACE = 60.0
 """Seconds for loading, replay and explanation, in addition to the time of the search."""
