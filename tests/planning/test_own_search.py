@@ -13,7 +13,7 @@ from tiny_tasks import cases
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import forward_search, state_estimates
 from plansafe.verifier.planning.forward_search import ForwardSearch, confirm_by_replay

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken import Option
+from plansafe.verifier.execution.broken_instances import Option
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.continuations import ENGINE_LIMIT_ERRORS, Continuation, KnownContinuations, Steps
 from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
