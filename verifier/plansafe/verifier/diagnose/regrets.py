@@ -1,6 +1,6 @@
 """Regret for many plans of one task: how many steps longer each step made the shortest safe completion.
 
-    found = Regretted(checker).of([chosen, rejected], Grade.FOUND)
+    found = RegretCalculator(checker).compute([chosen, rejected], Grade.FOUND)
 
 As :func:`~plansafe.verifier.diagnose.localise.localise` defines it, r(i) = 1 + h(i) - h(i - 1), but by the grade that
 is asked for (docs/alignment.md): h proved least, the length of a continuation that was found, or an estimate. What

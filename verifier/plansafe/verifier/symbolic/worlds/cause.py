@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import Fails, GaveUp, Holds, Minimal, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Partial

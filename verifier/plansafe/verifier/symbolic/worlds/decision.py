@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, reach
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, reach
 from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput
 
 Open = int | OpenNumber

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, innermost_first, mentioned, reach
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, innermost_first, mentioned, reach
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 
 MAX_SUMS = 20_000

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import Literal
-from plansafe.verifier.symbolic.circuits.minimal import TOO_MANY, Fails, GaveUp, Holds, minimal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import TOO_MANY, Fails, GaveUp, Holds, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, Template, mentioned, reach
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Opens

@@ -26,8 +26,8 @@ from plansafe.verifier.symbolic.worlds.witness import certain_world, resolved, t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.symbolic.orders.judge import Closed, OrderJudge
-    from plansafe.verifier.symbolic.orders.refine import Answer
+    from plansafe.verifier.symbolic.orders.order_audit import Closed, OrderJudge
+    from plansafe.verifier.symbolic.orders.world_search import Answer
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -107,9 +107,9 @@ class Unencoded(Show):
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> Verdict:
-        from plansafe.verifier.symbolic.orders.judge import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.replay import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
         options, steps = self.compiled.options, self.read.steps
@@ -131,7 +131,7 @@ class Unencoded(Show):
 
     def _each(self) -> Iterator[Closed | None]:
         """Each world but for its order."""
-        from plansafe.verifier.symbolic.orders.judge import Closed  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import Closed  # noqa: PLC0415 - for such plans alone
 
         for facts in self.openness.completions():
             if facts is None:
@@ -178,12 +178,12 @@ class Unencoded(Show):
     def _over_durations(
         self, compiled: CompiledTask, world: Completion, intervals: dict[int, tuple[Number, Number]]
     ) -> Verdict:
-        from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
         steps = resolved(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
-        verdict = judge_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
+        verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
@@ -256,8 +256,8 @@ class Unencoded(Show):
 
     def _of_orders(self, orders: OrderJudge, verdict: Verdict, seen: Counts) -> Counts:
         """What is so of each rule in some order of some world, of which ``seen`` are a few."""
-        from plansafe.verifier.symbolic.orders.judge import EXECUTABLE  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.refine import Answer  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.world_search import Answer  # noqa: PLC0415
 
         some = orders.seen[EXECUTABLE].get(True)
         taking = [] if some is None else [some]
