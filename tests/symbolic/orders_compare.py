@@ -87,7 +87,7 @@ def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...
         kernel = Kernel(case.domain, case.problem, [case.safety] if case.safety else [])
         judgements = set()
         for p in orders(order):
-            found = kernel.judge("\n".join([case.plan[step - 1] for step in p]))
+            found = kernel.audit("\n".join([case.plan[step - 1] for step in p]))
             judgements.add(OrderVerdict(found.executable, found.goal, found.safe))
     except (KernelLimit, KernelRejects):
         return None
