@@ -17,7 +17,7 @@ from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
-from plansafe.verifier.model.operations import binders
+from plansafe.verifier.model.operations import bound_variables
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
@@ -87,7 +87,7 @@ def example_problems(words: DomainIndex, rule: Rule, reads: set[int], deadline: 
             own += asked.choose(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
-                    asked.choose(binders(formula))
+                    asked.choose(bound_variables(formula))
         asked.take("start", action.name, _arguments(asked, action, own))
         asked.answer()
         if asked.model is not None:
@@ -129,7 +129,7 @@ def _text(asked: LetterQuestion) -> str:
         if not letter and basic and inputs.get(literal >> 1, False):
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
-        for atom, _ in total.items:
+        for atom, _ in total.weighted_atoms:
             value = asked.model.values.get((int(str(atom[1])), int(str(atom[2]))))
             if not letter and value is not None and value.denominator == 1:
                 fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])

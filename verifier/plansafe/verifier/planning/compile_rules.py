@@ -44,10 +44,11 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    mapped,
-    reads,
-    substituted,
-    substituted_atom,
+    atoms_and_fluents,
+    map_children,
+    substitute,
+    substitute_in_atom,
+    symbol_index,
 )
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 from plansafe.verifier.planning.rule_parts import compile_rule_part
@@ -125,12 +126,12 @@ class _Compiler:
         return CompiledRules(task, bookkeeping, self.observe, watch, self.draft.safe, cost)
 
     def _reads(self, formula: Formula) -> None:
-        for read in reads(formula):
+        for read in atoms_and_fluents(formula):
             if isinstance(read, Atom) and read.predicate in self.derived:
                 assert self.engine.axioms is not None
                 self.relevant |= self.engine.axioms.inputs  # the lot: axioms chain
             else:
-                self.relevant.add(read.predicate if isinstance(read, Atom) else -1 - read.function)
+                self.relevant.add(symbol_index(read))
 
     def _phases(self) -> int:
         """The facts that let ``observe`` follow every action that matters."""
@@ -242,11 +243,11 @@ def _of_action(draft: TaskDraft, effect: Effect, action: Action | None) -> list[
     for own in draft.when(effect.variables, condition, effect.adds, effect.deletes):
         known = {**domains, **{v.slot: v.domain for v in own.variables}}
         values = _solved(draft, own.condition, {v.slot for v in own.variables}, known)
-        condition = fold_constants(draft.source, substituted(own.condition, values))
+        condition = fold_constants(draft.source, substitute(own.condition, values))
         if not (isinstance(condition, Truth) and not condition.value):
             variables = tuple([v for v in own.variables if v.slot not in values])
-            adds = tuple([substituted_atom(atom, values) for atom in own.adds])
-            deletes = tuple([substituted_atom(atom, values) for atom in own.deletes])
+            adds = tuple([substitute_in_atom(atom, values) for atom in own.adds])
+            deletes = tuple([substitute_in_atom(atom, values) for atom in own.deletes])
             out.append(Effect(variables, condition, adds, deletes, ()))
     return out
 
@@ -265,7 +266,7 @@ def _resolved(draft: TaskDraft, formula: Formula, action: Action | None, domains
         case Quantified() | Temporal():
             return formula
         case _:
-            return mapped(formula, lambda part: _resolved(draft, part, action, domains))
+            return map_children(formula, lambda part: _resolved(draft, part, action, domains))
 
 
 def _without_equations(draft: TaskDraft, formula: Quantified, domains: dict[int, int]) -> Formula:
@@ -280,7 +281,7 @@ def _without_equations(draft: TaskDraft, formula: Quantified, domains: dict[int,
         known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
         values = _solved(draft, And(literals), {v.slot for v in own}, known)
         rest = tuple([v for v in own if v.slot not in values])
-        body = substituted(And(literals), values)
+        body = substitute(And(literals), values)
         out.append(Quantified(False, rest, body) if rest else body)
     exists = Or(tuple(out))
     return fold_constants(draft.source, Not(exists) if formula.universal else exists)

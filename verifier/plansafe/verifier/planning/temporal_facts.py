@@ -25,7 +25,13 @@ from plansafe.verifier.model.nodes import (
     Truth,
     variable,
 )
-from plansafe.verifier.model.operations import WHOLE_TRACE, counts_letters, free_slots, mapped, past_operator
+from plansafe.verifier.model.operations import (
+    TRACE_OPERATORS,
+    free_slots,
+    is_stutter_sensitive,
+    map_children,
+    past_operator,
+)
 from plansafe.verifier.planning.task_draft import FormulaReading, TaskDraft
 from plansafe.verifier.planning.trace_automata import LtlAutomaton, OperatorAutomaton, TraceAutomaton
 from plansafe.verifier.rules.split import past_only
@@ -54,7 +60,7 @@ def acceptance_condition(
             inner = acceptance_condition(draft, formula.body, positive, fatal and universal, reading)
             return Quantified(universal, formula.variables, inner)
         case Temporal():
-            if formula.operator in WHOLE_TRACE:
+            if formula.operator in TRACE_OPERATORS:
                 return _automaton(
                     draft,
                     OperatorAutomaton(formula, positive, partial(draft.before, acting=reading.acting)),
@@ -122,7 +128,7 @@ def value_at_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading)
         return value_after_letter(draft, formula, reading.early)
     if isinstance(formula, Temporal):
         return _bit(draft, formula, reading)
-    return mapped(formula, lambda part: value_at_letter(draft, part, reading))
+    return map_children(formula, lambda part: value_at_letter(draft, part, reading))
 
 
 def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
@@ -130,7 +136,7 @@ def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReadi
     if isinstance(formula, Temporal):
         _bit(draft, formula, reading)
         return reading.settled[structure(formula)]
-    return mapped(formula, lambda part: value_after_letter(draft, part, reading))
+    return map_children(formula, lambda part: value_after_letter(draft, part, reading))
 
 
 def _bit(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
@@ -138,7 +144,7 @@ def _bit(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formul
     if key in reading.bits:
         return reading.bits[key]
     operator = past_operator(formula)
-    draft.stepwise |= counts_letters(operator) and not reading.acting
+    draft.stepwise |= is_stutter_sensitive(operator) and not reading.acting
     operands = [value_at_letter(draft, operand, reading) for operand in formula.operands]
     about, bit = draft.remembered(operator, formula, reading)
     first = operands[0]

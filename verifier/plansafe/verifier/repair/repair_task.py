@@ -25,7 +25,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import counts_letters, mentions, signed, subformulas
+from plansafe.verifier.model.operations import is_stutter_sensitive, mentions, signed_subformulas, subformulas
 from plansafe.verifier.repair.demands import Demand, DemandFinder
 from plansafe.verifier.repair.effects import EffectIndex, GroundEffects, ObjectPattern
 from plansafe.verifier.repair.model import Weights
@@ -146,7 +146,7 @@ numbers of steps in any manner."""
 def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
-    if any([counts_letters(f.operator) and f.operator not in _DEADLINES for f in operators]):
+    if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINES for f in operators]):
         return LETTERS, 0  # any inserted or removed step may change its verdict
     if mentions(part.body, action_predicates):
         polarity = _polarity(part.body, action_predicates, True)
@@ -163,7 +163,7 @@ def _polarity(formula: Formula, action_predicates: frozenset[int], positive: boo
     """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
     return {
         sign
-        for part, sign in signed(formula, positive)
+        for part, sign in signed_subformulas(formula, positive)
         if isinstance(part, Atom) and part.predicate in action_predicates
     }
 
