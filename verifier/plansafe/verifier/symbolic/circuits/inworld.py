@@ -9,7 +9,7 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.renaming import innermost_first, reach
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 
 def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:

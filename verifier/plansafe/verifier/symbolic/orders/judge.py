@@ -30,8 +30,8 @@ from plansafe.verifier.symbolic.orders.replay import OrderVerdict, greedy, outco
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.witness import certain_world
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -74,7 +74,7 @@ def judge_orders(
     question: Question = EVERY_VIOLATION,
     open_worlds: Open | None = None,
     solver: str = "auto",
-) -> Verdict:
+) -> WorldsVerdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
@@ -106,7 +106,7 @@ class OrderJudge:
         self.deadline = deadline
         self.question = question
         self.open = open_worlds
-        self.certain = certain_world(steps)
+        self.certain = make_certain_world(steps)
         self.solver = solver
         self.seen: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
@@ -118,7 +118,7 @@ class OrderJudge:
         self.violations: list[Violated] | None = None
         self._reachable: Literal | None = None
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> WorldsVerdict:
         """The verdict."""
         try:
             if self.open is None:
@@ -133,7 +133,7 @@ class OrderJudge:
         values = [self._value(which) for which in range(3)]
         failing = [seen.get(False) for seen in self.seen]
         executable, goal, safe = values
-        return Verdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+        return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
     def _value(self, which: int) -> Worlds:
         seen, settled = self.seen[which], self.settled[which]

@@ -21,7 +21,7 @@ from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.template import Fact, Held, Template
 from plansafe.verifier.symbolic.orders.threats import END, Writers, certain
 from plansafe.verifier.symbolic.orders.timeline import Timeline, TimePoint
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 
 class Write:

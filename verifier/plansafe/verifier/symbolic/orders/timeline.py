@@ -9,7 +9,7 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
 from plansafe.verifier.symbolic.orders.template import Template, TooHard
 from plansafe.verifier.symbolic.orders.threats import END
-from plansafe.verifier.symbolic.worlds.model import OrderInput
+from plansafe.verifier.symbolic.worlds.encoding import OrderInput
 
 MAX_GATES = 1_500_000
 """Gates beyond which an encoding is given up: about a gigabyte."""
