@@ -12,7 +12,7 @@ from case import Case
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.model import Fault, Lint, Scope
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.judge import replay
+from plansafe.verifier.execution.readings import replay
 from plansafe.verifier.kernel import Kernel
 
 

@@ -13,7 +13,7 @@ from tiny_tasks import cases
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import known, own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed

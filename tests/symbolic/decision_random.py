@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, mentioned, reach
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, mentioned, reach
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from plansafe.verifier.symbolic.worlds.completions import DecisionProblem
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput

@@ -13,12 +13,12 @@ from formulas import COMPARISONS, SUBTYPES
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.apart import QuickTimedRun
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.timed_fast import QuickTimedRun
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore

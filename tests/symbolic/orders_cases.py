@@ -18,8 +18,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.orders.partial import PartialOrder
-from plansafe.verifier.symbolic.orders.replay import OrderVerdict, replayed
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replayed
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 
 STREAMS = ("strips", "effects", "numbers", *[s for s in generate.STREAMS if s not in ("timed", "clashes")])
 MAX_STEPS = 6

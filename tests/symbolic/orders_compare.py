@@ -11,10 +11,10 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION
-from plansafe.verifier.symbolic.orders import judge
-from plansafe.verifier.symbolic.orders.partial import PartialOrder
-from plansafe.verifier.symbolic.orders.replay import OrderVerdict, replayed
-from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+from plansafe.verifier.symbolic.orders import order_audit
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replayed
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
+from plansafe.verifier.symbolic.worlds.encoding import WorldsVerdict
 
 MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""
@@ -44,7 +44,7 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     assert checker.ok, checker.diagnostics
     steps = steps_of(case, checker)
     order = PartialOrder(len(steps), case.pairs)
-    judging = judge.OrderJudge(checker.engine, steps, order, None, EVERY_VIOLATION, None, "auto")
+    judging = order_audit.OrderJudge(checker.engine, steps, order, None, EVERY_VIOLATION, None, "auto")
     verdict = judging.verdict()
     expected = values(by_replay(case, checker))
     found = (verdict.executable, verdict.goal, verdict.safe)

@@ -14,7 +14,7 @@ from random import Random
 from invariants_oracle import counterexample, shown, task_of
 from invariants_random import OBJECTS, domain
 
-from plansafe.verifier.symbolic.invariants.invariants import infer
+from plansafe.verifier.symbolic.invariants.inference import infer
 
 
 def main() -> int:

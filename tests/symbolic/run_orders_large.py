@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 from orders_large import FAMILIES, Large  # noqa: E402
 from orders_naive import naively  # noqa: E402
 
-from plansafe.verifier.symbolic.orders.judge import judge_orders  # noqa: E402
+from plansafe.verifier.symbolic.orders.order_audit import judge_orders  # noqa: E402
 
 
 def measured(large: Large, limit: float) -> str:

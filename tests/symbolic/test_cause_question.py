@@ -17,9 +17,9 @@ from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
-from plansafe.verifier.symbolic.circuits.renaming import Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import Fails, GaveUp, Holds, Minimal, minimal
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Unsupported
+from plansafe.verifier.symbolic.circuits.substitution import Template, mentioned, reach
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
     DecisionProblem,

@@ -10,10 +10,10 @@ import pytest
 from random_circuits import boolean, numeric, possible
 
 from plansafe.verifier.model.limits import WorkBudget
-from plansafe.verifier.symbolic.circuits import counts, terms
+from plansafe.verifier.symbolic.circuits import cnf, terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.counting import counted_out
-from plansafe.verifier.symbolic.circuits.counts import Count, gates
+from plansafe.verifier.symbolic.circuits.cnf import Count, gates
+from plansafe.verifier.symbolic.circuits.linear_relaxation import counted_out
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, SmtSolver, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from quick import every
@@ -134,7 +134,7 @@ def test_crowds_are_counted_out_often() -> None:
 @pytest.mark.parametrize("states", [0, 30_000])
 @pytest.mark.parametrize("seed", range(20))
 def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "MANY_STATES", states)
+    monkeypatch.setattr(cnf, "MANY_STATES", states)
     choose = random.Random(seed)
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(6)]

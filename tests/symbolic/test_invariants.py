@@ -14,7 +14,7 @@ from invariants_random import OBJECTS, domain
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
-from plansafe.verifier.symbolic.invariants import invariants
+from plansafe.verifier.symbolic.invariants import inference
 from plansafe.verifier.symbolic.invariants.groups import (
     Assumed,
     assumed_text,
@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.invariants.groups import (
     restrictions,
     worlds_invariants,
 )
-from plansafe.verifier.symbolic.invariants.invariants import infer
+from plansafe.verifier.symbolic.invariants.inference import infer
 from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, iterate_open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
@@ -302,7 +302,7 @@ def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.Mo
     task = household(root, "breakfast")
     everything = infer(task)
     for checks in (0, 10, 100, 300):
-        monkeypatch.setattr(invariants, "MAX_CHECKS", checks)
+        monkeypatch.setattr(inference, "MAX_CHECKS", checks)
         found = infer(task)
         assert found == infer(task)
         assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in found)

@@ -21,7 +21,7 @@ from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, LeavesOpen
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant

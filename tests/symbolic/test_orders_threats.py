@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from plansafe.verifier.symbolic.orders.partial import Cyclic, PartialOrder
-from plansafe.verifier.symbolic.orders.threats import END, Writers, certain, failing_order
+from plansafe.verifier.symbolic.orders.partial_order import END, Cyclic, PartialOrder, Writers, certain, failing_order
 
 
 def some_order(random: Random, size: int) -> PartialOrder:

@@ -13,7 +13,7 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.latch import LatchedCheck
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Headline

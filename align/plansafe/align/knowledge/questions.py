@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plansafe.align.knowledge.told import Told
 from plansafe.align.prompts import bare
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Atom, Formula

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.diagnose.model import Diagnosis
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 """Published schemes that give each plan one label (docs/metrics.md)."""

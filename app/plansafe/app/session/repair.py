@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 _EXIT_CODES = {
     RepairStatus.ALREADY_SAFE: 0,

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import NamedTuple, TypeAlias, assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.key import program_key
+from plansafe.verifier.execution.monitors.monitor_key import program_key
 from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,

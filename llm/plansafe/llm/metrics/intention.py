@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.labels import NoLabel, Written, steps_of
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.one_world import LeavesOpen
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator, Undefined

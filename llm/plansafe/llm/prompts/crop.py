@@ -22,7 +22,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.broken_instances import Broken
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances

@@ -12,7 +12,7 @@ from itertools import product
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.monitors.key import program_key
+from plansafe.verifier.execution.monitors.monitor_key import program_key
 from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal

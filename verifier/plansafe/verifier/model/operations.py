@@ -8,7 +8,7 @@ concerns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import assert_never, get_args
+from typing import TypeAlias, TypeVar, assert_never, get_args
 
 from plansafe.verifier.model.nodes import (
     FALSE,
@@ -16,6 +16,7 @@ from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
     Atom,
+    Binding,
     Compare,
     Constant,
     Duration,
@@ -30,6 +31,7 @@ from plansafe.verifier.model.nodes import (
     Or,
     PastOperator,
     Quantified,
+    Task,
     Temporal,
     TotalTime,
     TraceOperator,
@@ -41,6 +43,10 @@ SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 """The temporal operators that look at a neighbouring letter."""
 PAST_OPERATORS: frozenset[Operator] = frozenset(get_args(PastOperator))
 WHOLE_TRACE: frozenset[Operator] = frozenset(get_args(TraceOperator))
+
+Leaf: TypeAlias = Truth | Atom | Equal | Compare | Temporal
+"""A formula that :func:`fold_formula` does not take apart."""
+Value = TypeVar("Value")
 
 # ---- temporal operators ---------------------------------------------------------------------------------------------
 
@@ -207,6 +213,52 @@ def is_temporal(formula: Formula) -> bool:
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
     """Whether an atom of one of the predicates occurs."""
     return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
+
+
+# ---- folds ----------------------------------------------------------------------------------------------------------
+
+
+def ground_parts(
+    task: Task, formula: And | Or | Quantified, binding: Binding
+) -> tuple[bool, Iterator[tuple[Formula, Binding]]]:
+    """Whether a junction or quantifier is true only if all its parts are, and its parts with their bindings.
+
+    The parts of a quantifier are the instances of its body. They are computed on demand.
+    """
+    match formula:
+        case And() | Or():
+            return isinstance(formula, And), ((part, binding) for part in formula.parts)
+        case Quantified():
+            bindings = task.bindings(formula.variables, binding)
+            return formula.universal, ((formula.body, inner) for inner in bindings)
+        case _:
+            assert_never(formula)
+
+
+def fold_formula(
+    task: Task,
+    formula: Formula,
+    binding: Binding,
+    positive: bool,
+    leaf: Callable[[Leaf, Binding, bool], Value],
+    join: Callable[[Iterator[Value], bool], Value],
+) -> Value:
+    """Compute a value of a formula (``positive``) or of its negation from the values of its leaves.
+
+    ``leaf(part, binding, positive)`` is the value of a leaf or of its negation. ``join(values, is_conjunction)``
+    combines the values of the parts of a junction or quantifier; they are computed on demand, so it may stop early.
+    """
+    match formula:
+        case Not():
+            return fold_formula(task, formula.body, binding, not positive, leaf, join)
+        case And() | Or() | Quantified():
+            is_conjunction, parts = ground_parts(task, formula, binding)
+            values = (fold_formula(task, part, inner, positive, leaf, join) for part, inner in parts)
+            return join(values, is_conjunction == positive)
+        case Truth() | Atom() | Equal() | Compare() | Temporal():
+            return leaf(formula, binding, positive)
+        case _:
+            assert_never(formula)
 
 
 # ---- variables ------------------------------------------------------------------------------------------------------

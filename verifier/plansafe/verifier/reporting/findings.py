@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps, read_steps
+from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model

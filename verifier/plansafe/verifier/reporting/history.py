@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Happening
-from plansafe.verifier.execution.apart import QuickTimedRun
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.timed_fast import QuickTimedRun
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import reads

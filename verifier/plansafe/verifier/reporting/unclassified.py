@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.plan_step import Step
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.judge import judge
+from plansafe.verifier.execution.readings import judge
 from plansafe.verifier.model.nodes import Formula, Variable
 from plansafe.verifier.model.operations import binders, with_domains
 from plansafe.verifier.reporting.report import (

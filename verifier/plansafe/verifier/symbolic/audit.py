@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged

@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.timeline import Look, Mishap, Moment, Timeline,
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""

@@ -13,9 +13,8 @@ from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import Clauses
-from plansafe.verifier.symbolic.circuits.counting import counted_out
-from plansafe.verifier.symbolic.circuits.counts import counted
+from plansafe.verifier.symbolic.circuits.cnf import Clauses, counted
+from plansafe.verifier.symbolic.circuits.linear_relaxation import counted_out
 from plansafe.verifier.symbolic.circuits.smt_terms import Arithmetic
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.monitors.standing import StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number

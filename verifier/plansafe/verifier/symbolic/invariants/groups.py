@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
-from plansafe.verifier.symbolic.invariants.invariants import COUNTED, GroupAtom, InferredInvariant, infer
+from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer
 from plansafe.verifier.symbolic.worlds.initial_state import (
     MAX_OPEN_FACTS,
     FactGroup,

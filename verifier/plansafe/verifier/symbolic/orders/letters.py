@@ -29,9 +29,8 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import WHOLE_TRACE, counts_letters, is_temporal, subformulas, trace_operator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.template import TooHard
-from plansafe.verifier.symbolic.orders.threats import END
-from plansafe.verifier.symbolic.orders.timeline import TimePoint
+from plansafe.verifier.symbolic.orders.partial_order import END
+from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
 
 
 def repeats(formula: Formula) -> bool:

@@ -17,10 +17,8 @@ from collections.abc import Iterable, Iterator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import AtMoments, Numbers
-from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
-from plansafe.verifier.symbolic.orders.template import Fact, Held, Template
-from plansafe.verifier.symbolic.orders.threats import END, Writers, certain
-from plansafe.verifier.symbolic.orders.timeline import Timeline, TimePoint
+from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder, Writers, certain, members
+from plansafe.verifier.symbolic.orders.template import Fact, Held, Template, Timeline, TimePoint
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 

@@ -13,10 +13,8 @@ from typing import NamedTuple
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.orders.partial import members
-from plansafe.verifier.symbolic.orders.template import Fact
-from plansafe.verifier.symbolic.orders.threats import END
-from plansafe.verifier.symbolic.orders.timeline import Timeline, TimePoint
+from plansafe.verifier.symbolic.orders.partial_order import END, members
+from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint
 
 
 class _Entangled(Exception):

@@ -1,8 +1,9 @@
-"""The steps of a plan as functions of the state before them, whatever that is.
+"""The steps of a plan as functions of an arbitrary state before them, and the moments at which they are instantiated.
 
-In the template state every fact that some step may change is an input of its own (:class:`Held`), and a fact that none
-changes keeps its value in S0. Conditions, effects and rules are evaluated there once; at a moment of an order their
-inputs are replaced by what holds at that moment (:mod:`.moments`).
+In the template state, every fact that some step may change is an input of its own (:class:`Held`); every other fact
+keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order, their
+inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant where
+the plan orders the two, else an input.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
+from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
+from plansafe.verifier.symbolic.worlds.encoding import OrderInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
 from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
 from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, SymbolicState
@@ -169,3 +172,46 @@ class Template:
         here = Sum(0, ((("here", function, code), 1),))
         self.state.quantities[function][code] = Quantity(before.defined, here)
         return True
+
+
+MAX_GATES = 1_500_000
+"""Gates beyond which an encoding is given up: about a gigabyte."""
+TimePoint = int
+"""``END``, a step (the moment before it), or one of :meth:`Timeline.following` and :attr:`Timeline.start`."""
+
+
+class Timeline:
+    """The order of the steps of a template, in the circuit of the template."""
+
+    def __init__(self, template: Template, order: PartialOrder, deadline: float | None) -> None:
+        self.template = template
+        self.circuit = template.circuit
+        self.order = order
+        self.deadline = deadline
+        self.start = 2 * order.size + 1
+
+    def following(self, step: int) -> TimePoint:
+        """The moment after a step."""
+        return self.order.size + step
+
+    def precedes(self, first: int, second: int) -> Literal:
+        """In which orders one step is taken before another."""
+        if self.order.after[first] >> second & 1:
+            return TRUE
+        if self.order.before[first] >> second & 1 or first == second:
+            return FALSE
+        if first < second:
+            return self.circuit.input(OrderInput(first, second))
+        return self.circuit.input(OrderInput(second, first)) ^ 1
+
+    def between(self, first: int, middle: int, moment: int) -> Literal:
+        """In which orders a step is taken after another and before a moment (a step, or the end)."""
+        late = TRUE if moment == END else self.precedes(middle, moment)
+        return self.circuit.both(self.precedes(first, middle), late)
+
+    def check(self) -> None:
+        """Raise ``LimitReached`` or :class:`TooHard` where a limit is passed."""
+        if len(self.circuit.gates) > MAX_GATES:
+            raise TooHard("the encoding of the orders is too large")
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise LimitReached(Limited.TIME)

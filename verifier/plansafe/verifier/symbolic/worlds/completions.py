@@ -18,9 +18,9 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal import GaveUp
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import GaveUp
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, Template, mentioned, reach
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, Encoding, FactInput
 

@@ -22,9 +22,9 @@ from plansafe.verifier.reporting.report import (
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.inworld import in_world, reason
-from plansafe.verifier.symbolic.circuits.renaming import reach
+from plansafe.verifier.symbolic.circuits.literal_values import in_world, reason
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
+from plansafe.verifier.symbolic.circuits.substitution import reach
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput

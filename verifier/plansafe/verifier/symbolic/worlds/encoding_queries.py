@@ -9,9 +9,9 @@ from typing import NamedTuple
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import Template
-from plansafe.verifier.symbolic.circuits.simulation import Simulation, simulate
+from plansafe.verifier.symbolic.circuits.literal_values import Simulation, simulate
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.substitution import Template
 from plansafe.verifier.symbolic.circuits.terms import constant
 from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict

@@ -13,7 +13,7 @@ from itertools import product
 from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.reporting.worlds import Completion, ShownValue
-from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import Fails, GaveUp, Holds, Minimal, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,

@@ -40,8 +40,8 @@ from plansafe.verifier.symbolic.worlds.world_text import describe_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.symbolic.orders.judge import Closed, OrderJudge
-    from plansafe.verifier.symbolic.orders.refine import Answer
+    from plansafe.verifier.symbolic.orders.order_audit import Closed, OrderJudge
+    from plansafe.verifier.symbolic.orders.world_search import Answer
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -121,9 +121,9 @@ class OrderDurationReporter(WorldsReporter):
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> WorldsVerdict:
-        from plansafe.verifier.symbolic.orders.judge import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.replay import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
         options, steps = self.compiled.options, self.read.steps
@@ -145,7 +145,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _each(self) -> Iterator[Closed | None]:
         """Each world but for its order."""
-        from plansafe.verifier.symbolic.orders.judge import Closed  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import Closed  # noqa: PLC0415 - for such plans alone
 
         for facts in self.openness.completions():
             if facts is None:
@@ -270,8 +270,8 @@ class OrderDurationReporter(WorldsReporter):
 
     def _of_orders(self, orders: OrderJudge, verdict: WorldsVerdict, seen: RuleCounts) -> RuleCounts:
         """What is so of each rule in some order of some world, of which ``seen`` are a few."""
-        from plansafe.verifier.symbolic.orders.judge import EXECUTABLE  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.refine import Answer  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.world_search import Answer  # noqa: PLC0415
 
         some = orders.seen[EXECUTABLE].get(True)
         taking = [] if some is None else [some]

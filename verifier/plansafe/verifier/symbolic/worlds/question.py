@@ -9,9 +9,9 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal import TOO_MANY, Fails, GaveUp, Holds, minimal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, innermost_first, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import TOO_MANY, Fails, GaveUp, Holds, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, Template, innermost_first, mentioned, reach
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.judge import readings, replay
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.readings import readings, replay
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.model.nodes import (

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken import Broken, Option, begun, hard
+from plansafe.verifier.execution.broken_instances import Broken, Option, begun, hard
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
+from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact, Find, Runtime
-from plansafe.verifier.execution.monitors.standing import StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction

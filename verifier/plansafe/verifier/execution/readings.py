@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.grammar.plan_text import plain_chunks
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps, read_steps
+from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Run
 
 
@@ -63,7 +63,7 @@ def readings(
 def replay(compiled: CompiledTask, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
     """One reading of a plan that was read with places."""
     if read.timed is not None:
-        from plansafe.verifier.execution.apart import QuickTimedRun  # noqa: PLC0415 - for timed plans alone
+        from plansafe.verifier.execution.timed_fast import QuickTimedRun  # noqa: PLC0415 - for timed plans alone
 
         timed = QuickTimedRun(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
         timed.run()

@@ -20,8 +20,8 @@ from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.execution.broken import Broken as Begun
-from plansafe.verifier.execution.broken import news
+from plansafe.verifier.execution.broken_instances import Broken as Begun
+from plansafe.verifier.execution.broken_instances import news
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton

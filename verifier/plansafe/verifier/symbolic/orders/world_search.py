@@ -16,7 +16,7 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder, members
+from plansafe.verifier.symbolic.orders.partial_order import Pair, PartialOrder, members
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 

@@ -15,10 +15,8 @@ from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, repeats
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial import members
-from plansafe.verifier.symbolic.orders.template import TooHard
-from plansafe.verifier.symbolic.orders.threats import END
-from plansafe.verifier.symbolic.orders.timeline import TimePoint
+from plansafe.verifier.symbolic.orders.partial_order import END, members
+from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
 from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000

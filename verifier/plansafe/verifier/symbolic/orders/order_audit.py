@@ -21,15 +21,13 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
-from plansafe.verifier.symbolic.orders.exclusive import implied
+from plansafe.verifier.symbolic.orders.exclusive_pairs import implied
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, enumerate_orders, greedy, outcome, replayed
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
-from plansafe.verifier.symbolic.orders.refine import Answer, Search
-from plansafe.verifier.symbolic.orders.replay import OrderVerdict, greedy, outcome, replayed
-from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
+from plansafe.verifier.symbolic.orders.partial_order import Pair, PartialOrder, certain, failing_order
+from plansafe.verifier.symbolic.orders.rule_violations import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
-from plansafe.verifier.symbolic.orders.threats import certain, failing_order
+from plansafe.verifier.symbolic.orders.world_search import Answer, Search
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 

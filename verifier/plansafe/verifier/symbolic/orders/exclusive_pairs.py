@@ -12,7 +12,7 @@ from time import monotonic
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial import members
+from plansafe.verifier.symbolic.orders.partial_order import members
 from plansafe.verifier.symbolic.orders.template import Fact
 
 MAX_FACTS = 1_500

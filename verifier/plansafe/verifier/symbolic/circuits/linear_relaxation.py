@@ -17,7 +17,7 @@ from typing import Any
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.counts import counted
+from plansafe.verifier.symbolic.circuits.cnf import counted
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000

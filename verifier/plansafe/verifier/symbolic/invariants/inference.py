@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.limits import Limited, LimitReached, WorkBudget
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.symbolic.invariants.moments import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
+from plansafe.verifier.symbolic.invariants.lifted_actions import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
 from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, LiftedLiteral, Situation
 
 COUNTED = -1
