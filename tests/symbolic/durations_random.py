@@ -21,8 +21,8 @@ from plansafe.verifier.execution.steps import TimedStep, rounded
 from plansafe.verifier.execution.timed_fast import QuickTimedRun
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
-from plansafe.verifier.symbolic.durations.knowledge import WorldVerdict
+from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, explore_durations
+from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
 GIVEN_UP = WorldVerdict(None, None, None)
@@ -405,7 +405,7 @@ def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
 
 def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
     steps = explicit.steps(plan)
-    judgement = explore(explicit.checker.compiled, steps, plan.intervals)
+    judgement = explore_durations(explicit.checker.compiled, steps, plan.intervals)
     out = []
     settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
     complete = judgement.complete >= {*ASPECTS}

@@ -23,7 +23,7 @@ from plansafe.align.weights import Found, step_weights
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.tasks import load as load_task
-from plansafe.specs.taxonomy import load as load_taxonomies
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.regrets import Grade, Regretted
 from plansafe.verifier.execution.steps import step_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from plansafe.specs.lint.search import outcome_of
+from plansafe.specs.lint.trace_search import outcome_of
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -81,12 +81,15 @@ class Traces:
             return
         self._seen.add(taken)
         try:
-            found = outcome_of(execution)
+            outcome = outcome_of(execution)
         except TooManyInstances:
             return
         self.verdicts.append(
             tuple(
-                [True if n in found.broken else _UNDECIDED if n in found.unkept else False for n in range(self.rules)]
+                [
+                    True if n in outcome.violated else _UNDECIDED if n in outcome.not_satisfied else False
+                    for n in range(self.rules)
+                ]
             )
         )
 

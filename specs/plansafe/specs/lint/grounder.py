@@ -15,8 +15,8 @@ from itertools import product
 from time import monotonic
 from typing import assert_never
 
+from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.universe import Universe
-from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
@@ -65,7 +65,7 @@ class Grounder:
     ``abstracted`` says that something was written down as weaker than it is, so that a model proves nothing.
     """
 
-    def __init__(self, words: Vocabulary, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
+    def __init__(self, words: DomainIndex, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
         self.words = words
         self.universe = universe
         self.circuit = universe.circuit

@@ -29,7 +29,7 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
             yield name
 
 
-def missing_words(rule: Rule) -> list[str]:
+def missing_hazard_fields(rule: Rule) -> list[str]:
     """Which of hazard and target a rule of a specification does not name."""
     if rule.kind == "constraint":
         return []

@@ -14,8 +14,9 @@ from plansafe.app.render.repair_json import because_object, where_object, witnes
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
 from plansafe.app.render.worlds import lines as world_lines
 from plansafe.app.session.audit import Session
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Prepared, Result
-from plansafe.app.session.repair import ExaminationOptions, Examined, examined
+from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report

@@ -192,12 +192,12 @@ class OrderDurationReporter(WorldsReporter):
     def _over_durations(
         self, compiled: CompiledTask, world: Completion, intervals: dict[int, tuple[Number, Number]]
     ) -> WorldsVerdict:
-        from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
         steps = resolve_outcomes(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
-        verdict = judge_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
+        verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from plansafe.specs.lint.letters import Sequences, Wanted
+from plansafe.specs.lint.letter_sequences import LetterSequences, RequiredValue
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -22,7 +22,7 @@ Allowed = tuple[tuple[bool, bool], ...]
 """For each leaf of a program, whether it may be false, and whether it may be true."""
 
 
-def count(task: Task, part: Part) -> int:
+def instance_count(task: Task, part: Part) -> int:
     """How many instances a part has."""
     number = 1
     for variable in part.parameters:
@@ -30,7 +30,7 @@ def count(task: Task, part: Part) -> int:
     return number
 
 
-def instances(
+def possible_instances(
     engine: Engine,
     relaxed: Relaxation,
     part: Part,
@@ -43,9 +43,9 @@ def instances(
     Raises :class:`LimitReached` where there are too many instances, or their automata are too large.
     """
     task = engine.task
-    if count(task, part) > MAX_BINDINGS:
+    if instance_count(task, part) > MAX_BINDINGS:
         raise LimitReached(Limited.QUESTION)
-    sequences = Sequences(task, [Wanted(part, positive)])
+    sequences = LetterSequences(task, [RequiredValue(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)
     known: dict[tuple[Allowed, Allowed], bool] = {}
@@ -65,7 +65,7 @@ def instances(
     return out
 
 
-def _exists(sequences: Sequences, begins: Allowed, later: Allowed, deadline: float | None) -> bool:
+def _exists(sequences: LetterSequences, begins: Allowed, later: Allowed, deadline: float | None) -> bool:
     def first(letter: int) -> bool:
         return _fits(letter, begins)
 
@@ -77,7 +77,7 @@ def _exists(sequences: Sequences, begins: Allowed, later: Allowed, deadline: flo
 
 def _first(
     evaluator: Evaluator,
-    sequences: Sequences,
+    sequences: LetterSequences,
     binding: dict[int, int],
     action_predicates: frozenset[int],
     later: Allowed,

@@ -6,18 +6,18 @@ from itertools import combinations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.specs.lint.found import FORMULAS, Found, listed
-from plansafe.specs.lint.model import Open, Scope
-from plansafe.specs.lint.question import Reply
+from plansafe.specs.lint.letter_question import Possibility
+from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
+from plansafe.specs.lint.model import OpenQuestion, Scope
 from plansafe.verifier.elaborate.context import At
 
 MAX_PAIRS = 3_000
 
 
-class Together:
+class RuleSetCheck:
     """Questions about rules that can be broken and kept, each by itself."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: LintRun) -> None:
         self.found = found
 
     def any_problem(self) -> None:
@@ -43,11 +43,11 @@ class Together:
                 continue
             pairs += 1
             if pairs > MAX_PAIRS:
-                self.found.open.append(
-                    Open("can all rules be satisfied?", None, None, f"more than {MAX_PAIRS} pairs of rules")
+                self.found.open_questions.append(
+                    OpenQuestion("can all rules be satisfied?", None, None, f"more than {MAX_PAIRS} pairs of rules")
                 )
                 break
-            if formulas.keepable(numbers) is Reply.IMPOSSIBLE:
+            if formulas.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
                 self.found.contradicting.append(frozenset((a.rule.name, b.rule.name)))
                 message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
                 reason = "in a problem in which both have an instance, no trace satisfies both"
@@ -57,7 +57,7 @@ class Together:
                     message,
                     [a, b],
                     reason,
-                    FORMULAS,
+                    FORMULA_PROOF,
                     said="never satisfied with the other",
                 )
 
@@ -71,7 +71,7 @@ class Together:
             place = (
                 checker.compiled.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
             )
-            message = f"action `{action.name}` can never be taken without violating {listed(subjects)}"
+            message = f"action `{action.name}` can never be taken without violating {rule_list_text(subjects)}"
             reason = (
                 "the conditions that the rules require before or after it contradict its precondition or its effects"
             )
@@ -81,7 +81,7 @@ class Together:
                 message,
                 subjects,
                 reason,
-                FORMULAS,
+                FORMULA_PROOF,
                 help=f"to forbid `{action.name}` entirely, use `:on` with `:forbid (and)`",
                 said="rules the action out",
                 other=place,
@@ -113,7 +113,7 @@ class Together:
                     message,
                     [subject, stronger],
                     reason,
-                    FORMULAS,
+                    FORMULA_PROOF,
                     help=help,
                     said="adds nothing",
                 )
@@ -122,7 +122,7 @@ class Together:
     def _contradiction(self, n: int) -> None:
         """A contradiction in one problem."""
         mine = self.found.fine_in(n)
-        found = self.found.given[n].contradiction(list(mine)) if len(mine) > 1 else None
+        found = self.found.given[n].find_contradiction(list(mine)) if len(mine) > 1 else None
         if found is None or len(found[0]) < 2:
             return
         subjects = [mine[number] for number in found[0]]
@@ -134,7 +134,7 @@ class Together:
         self.found.add(
             SC.RULES_CONTRADICT,
             Severity.ERROR,
-            f"no plan for {problem} satisfies {listed(subjects)} together",
+            f"no plan for {problem} satisfies {rule_list_text(subjects)} together",
             subjects,
             "each of them can be satisfied",
             f"{found[1]}; {problem}",
@@ -146,19 +146,19 @@ class Together:
     def _goal(self, n: int) -> None:
         """Whether the goal of one problem can be reached safely."""
         given, mine = self.found.given[n], self.found.fine_in(n)
-        if not mine or not given.searching:
+        if not mine or not given.can_search:
             return
         problem = self.found.problem(n)
-        answer, numbers = given.safe_goal(sorted(mine))
-        if answer.yes is None:
+        answer, numbers = given.can_reach_goal_safely(sorted(mine))
+        if answer.holds is None:
             question = "can the goal be reached with all rules satisfied?"
-            self.found.open.append(Open(question, None, problem, answer.proof))
-        elif answer.yes is False and numbers:
+            self.found.open_questions.append(OpenQuestion(question, None, problem, answer.proof))
+        elif answer.holds is False and numbers:
             subjects = [mine[number] for number in numbers]
             self.found.add(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,
-                f"every plan that reaches the goal of {problem} violates {listed(subjects)}",
+                f"every plan that reaches the goal of {problem} violates {rule_list_text(subjects)}",
                 subjects,
                 "the goal can be reached, and each rule can be satisfied, but not together",
                 f"{answer.proof}; {problem}",

@@ -8,15 +8,15 @@ from time import monotonic
 from typing import Any
 
 from plansafe.verifier.model.nodes import Number, normal_number
-from plansafe.verifier.symbolic.durations.affine import Items
-from plansafe.verifier.symbolic.durations.cells import Box, Cell
+from plansafe.verifier.symbolic.durations.affine import LinearTerms
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell
 
 
-class Undecided(Exception):
+class SolverTimeout(Exception):
     """The time limit has passed, or Z3 gave up."""
 
 
-class Proposals:
+class WorldSolver:
     """Worlds of the box outside some cells, and for some item outside all of its cells."""
 
     def __init__(self, box: Box, deadline: float | None) -> None:
@@ -25,8 +25,8 @@ class Proposals:
         self._z3 = z3
         self._box = box
         self._deadline = deadline
-        self._sums: dict[Items, Any] = {}
-        self._bounds: dict[tuple[Items, str, Number], Any] = {}
+        self._sums: dict[LinearTerms, Any] = {}
+        self._bounds: dict[tuple[LinearTerms, str, Number], Any] = {}
         self._variables = [z3.Real(f"d{number}") for number in range(len(box))]
         self._stops: list[Any] = []
         self._solver = self._fresh()
@@ -41,7 +41,7 @@ class Proposals:
     def _number(self, value: Number) -> Any:
         return self._z3.Q(value.numerator, value.denominator)
 
-    def _bound(self, form: Items, relation: str, value: Number) -> Any:
+    def _bound(self, form: LinearTerms, relation: str, value: Number) -> Any:
         key = (form, relation, value)
         found = self._bounds.get(key)
         if found is None:
@@ -86,7 +86,7 @@ class Proposals:
         return self._z3.Bool(f"u{item}")
 
     def next(self, items: list[int]) -> tuple[Number, ...] | None:
-        """A world that is new for some of the items, or ``None`` if there is none; raises :class:`Undecided`.
+        """A world that is new for some of the items, or ``None`` if there is none; raises :class:`SolverTimeout`.
 
         Without items: any world outside the cells in which nothing is proposed.
         """
@@ -108,13 +108,13 @@ class Proposals:
         if self._deadline is not None:
             left = self._deadline - monotonic()
             if left <= 0:
-                raise Undecided
+                raise SolverTimeout
             solver.set("timeout", max(1, int(left * 1000)))
         found = solver.check(*assumed)
         if found == z3.unsat:
             return None
         if found != z3.sat:
-            raise Undecided
+            raise SolverTimeout
         model = solver.model()
         values = [model.eval(variable, model_completion=True) for variable in self._variables]
         return tuple([normal_number(Fraction(v.numerator_as_long(), v.denominator_as_long())) for v in values])

@@ -12,10 +12,10 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.affine import Trail
+from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
 
 
-class Patient(LetterTime):
+class NeverRuledOut(LetterTime):
     """A time that never rules out a later one: verdicts wait for the end, and need fewer comparisons for it."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Patient(LetterTime):
         return True
 
 
-class Monitors(Runtime):
+class DurationMonitors(Runtime):
     """Monitors whose clocks wake nobody: an instance reads a letter if a fact that it reads has changed.
 
     That is the definition wherever repeated letters make no difference. If another's letter were read, too, its time
@@ -38,7 +38,7 @@ class Monitors(Runtime):
     ``together``: the times of the events of the present happening, ``batch`` its number.
     """
 
-    def __init__(self, engine: Engine, counting: frozenset[int], trail: Trail) -> None:
+    def __init__(self, engine: Engine, counting: frozenset[int], trail: ConstraintTrail) -> None:
         super().__init__(engine.plan, engine.emitter)
         self.counting = counting
         self.trail = trail
@@ -76,18 +76,20 @@ class Monitors(Runtime):
         self.trail.turn(("end", monitor.part))
         super()._end(monitor, state, letter)
 
-    def fork(self) -> Monitors:
+    def fork(self) -> DurationMonitors:
         """An independent copy."""
         copy = super().fork()
-        assert isinstance(copy, Monitors)
+        assert isinstance(copy, DurationMonitors)
         copy.counting, copy.trail, copy.together, copy.batch = self.counting, self.trail, (), 0
         return copy
 
 
-def monitors_at_start(engine: Engine, counting: frozenset[int], first: LetterTime, trail: Trail) -> Monitors | None:
+def monitors_at_start(
+    engine: Engine, counting: frozenset[int], first: LetterTime, trail: ConstraintTrail
+) -> DurationMonitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` where there is nothing to watch."""
     if engine.prototype is None:
         return None
-    out = Monitors(engine, counting, trail)
+    out = DurationMonitors(engine, counting, trail)
     out.start(engine.initial(), first)
     return out

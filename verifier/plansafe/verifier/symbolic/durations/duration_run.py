@@ -25,11 +25,11 @@ from plansafe.verifier.execution.timed import END, START, Event, TimedRun, inter
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
-from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
-from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
-from plansafe.verifier.symbolic.durations.items import EVENT, Item
-from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient
-from plansafe.verifier.symbolic.durations.spans import Span, Spans
+from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
+from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut
+from plansafe.verifier.symbolic.durations.event_schedule import ILL_FORMED, Schedule, connected_events
+from plansafe.verifier.symbolic.durations.fact_spans import FactSpans, Span
+from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
 
 
 class DurationRun(TimedRun):
@@ -42,8 +42,8 @@ class DurationRun(TimedRun):
         self,
         engine: Engine,
         schedule: Schedule,
-        trail: Trail,
-        prototype: Monitors | None,
+        trail: ConstraintTrail,
+        prototype: DurationMonitors | None,
         tolerance: Tolerance,
         deadline: float | None,
         first: frozenset[int] = frozenset(),
@@ -75,7 +75,7 @@ class DurationRun(TimedRun):
 
     def moment(self) -> LetterTime:
         """The present letter."""
-        kind = LetterTime if self.schedule.exact else Patient
+        kind = LetterTime if self.schedule.exact else NeverRuledOut
         return kind(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
@@ -104,12 +104,12 @@ class DurationRun(TimedRun):
         for event in self.present:
             groups.setdefault(self._place(event), []).append(event)
         for place in sorted(groups):
-            found = components(groups[place], self.schedule.partners)
+            found = connected_events(groups[place], self.schedule.partners)
             for batch in sorted(found, key=lambda batch: not self.first & {*batch}):
                 self.batches.append(batch)
                 when = [times[e] for e in batch]
                 fixed = [time for time in when if not isinstance(time, Affine)]
-                if isinstance(self.runtime, Monitors):
+                if isinstance(self.runtime, DurationMonitors):
                     self.runtime.together, self.runtime.batch = tuple(when), len(self.batches) - 1
                 yield (fixed or when)[0], [self.present[e] for e in batch]
 
@@ -274,24 +274,24 @@ class DurationRun(TimedRun):
             if not self._before(event, first) and event in self.watched:
                 self._before(first, event)
 
-    def succeeded(self, item: Item) -> bool:
+    def succeeded(self, item: PlanCheck) -> bool:
         """Whether an item has surely succeeded in a run in which a step failed."""
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
         return item.kind == EVENT and item.number in self.taken and not ill_formed
 
-    def marks(self) -> dict[Mark, None]:
+    def marks(self) -> dict[LinearConstraint, None]:
         """All that the run rested on: orders only of what was taken or failed."""
         seen = {*self.taken, *self.failed}
-        out: dict[Mark, None] = {}
+        out: dict[LinearConstraint, None] = {}
         for topic, marks in self.trail.marks.items():
             if topic[:1] != ("order",) or {*topic[1:]} <= seen:
                 out |= marks
         return out
 
-    def marks_of(self, item: Item, kept: bool | None) -> dict[Mark, None]:
+    def marks_of(self, item: PlanCheck, kept: bool | None) -> dict[LinearConstraint, None]:
         """What the run has decided for an item, of which it has found ``kept``."""
         known = self.trail.marks
-        out: dict[Mark, None] = {}
+        out: dict[LinearConstraint, None] = {}
         for topic in item.topics(self.batch_of):
             out |= known.get(topic, {})
         orders: list[tuple[int, int]] | None = None
@@ -317,11 +317,11 @@ class DurationRun(TimedRun):
         return {event: number for number, batch in enumerate(self.batches) for event in batch}
 
     @cached_property
-    def spans(self) -> Spans:
+    def spans(self) -> FactSpans:
         """When facts are true in this run, in which all events have succeeded."""
         places = {event: self._place(event) for event in self.present}
         changes = {event: ({*found.adds}, {*found.deletes}) for event, found in self._found.items()}
-        return Spans(places, changes, self.schedule.initially)
+        return FactSpans(places, changes, self.schedule.initially)
 
     def _before(self, one: int, other: int) -> bool:
         a, b = self.schedule.times[one], self.schedule.times[other]

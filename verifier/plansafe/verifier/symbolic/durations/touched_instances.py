@@ -21,14 +21,14 @@ Instances = frozenset[tuple[int, int]]
 """The instances that have these objects for parameters, by slot."""
 
 
-class Touch(NamedTuple):
+class TouchedInstances(NamedTuple):
     """Instances of a part that an event touches. ``matches``: it is a step that the part is about."""
 
     instances: Instances
     matches: bool
 
 
-class Watcher:
+class PartReads:
     """What a part of a rule looks at.
 
     ``momentary``: it is judged where a step matches, by a condition on that state alone. Then the events that it reads
@@ -55,22 +55,22 @@ class Watcher:
                 if isinstance(read, Atom):
                     self._behind |= prints.inputs_of(read.predicate)
 
-    def touches(self, event: Event, own: Footprint) -> list[Touch]:
+    def touches(self, event: Event, own: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""
         action_facts = _action_facts(self.engine, event)
         out = []
         for predicate, code in [*own.changes, *action_facts]:
             if predicate in self._behind:
-                out.append(Touch(frozenset(), False))
+                out.append(TouchedInstances(frozenset(), False))
             for arguments in self._read.get(predicate, ()):
                 found = self._match(arguments, code)
                 if found is not None:
-                    out.append(Touch(found, False))
+                    out.append(TouchedInstances(found, False))
         for atom in self._matched:
             for predicate, code in action_facts:
                 found = self._match(atom.arguments, code) if predicate == atom.predicate else None
                 if found is not None:
-                    out.append(Touch(found, True))
+                    out.append(TouchedInstances(found, True))
         return out
 
     def _match(self, arguments: tuple[int, ...], code: int) -> Instances | None:
@@ -87,14 +87,14 @@ class Watcher:
                 return None
         return frozenset(out.items())
 
-    def ordered(self, one: list[Touch], other: list[Touch]) -> bool:
+    def ordered(self, one: list[TouchedInstances], other: list[TouchedInstances]) -> bool:
         """Whether the part may see in which order two events happen that touch these instances."""
         if self.last_only:
             return False
-        return any([a.matches or b.matches or not self.momentary for a in one for b in other if meet(a, b)])
+        return any([a.matches or b.matches or not self.momentary for a in one for b in other if share_instance(a, b)])
 
 
-def meet(one: Touch, other: Touch) -> bool:
+def share_instance(one: TouchedInstances, other: TouchedInstances) -> bool:
     """Whether an instance is touched both ways."""
     both = one.instances | other.instances
     return len(dict(both)) == len(both)

@@ -11,34 +11,34 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.specs.lint.parts import mentioned
-from plansafe.specs.lint.vocabulary import effects
+from plansafe.specs.lint.domain_index import effects
+from plansafe.specs.lint.part_statements import read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import children, expression_fluents, reads
 from plansafe.verifier.rules.model import Part, Rule
 
-UNREAD = 2.0
+UNREAD_WEIGHT = 2.0
 """The weight of a word that nobody reads, where it never changes, or an action is there to end it and for no more."""
-FORBIDDEN = 1.0
+FORBIDDEN_WEIGHT = 1.0
 """The weight of a property that rules forbid in other combinations, and that comes and goes."""
-NAMED = 0.5
+NAMED_WEIGHT = 0.5
 """The weight of whatever else rules forbid, of a type that they name, and of an action that none of them mentions."""
-COMMON = 0.7
+COMMON_SHARE = 0.7
 """What so many actions need is no matter of the rules: who acts, and where."""
 _TURNED = frozenset(("sometime-after", "sometime-before", "always-within"))
 
 
-class Word(NamedTuple):
+class Suspicion(NamedTuple):
     """How suspicious a word makes what is said with it, and why (empty: it does not)."""
 
     weight: float = 0.0
     reason: str = ""
 
 
-NOTHING = Word()
+NO_SUSPICION = Suspicion()
 
 
-class Words:
+class SuspicionWeights:
     """The weights of the predicates, types and actions of one task under its rules. ``nodes`` are the rules' texts."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Words:
         by_rules: set[int] = set()
         dangerous: set[int] = set()
         for rule in rules:
-            by_rules |= mentioned(rule) | {match.atom.predicate for match in rule.matches}
+            by_rules |= read_symbols(rule) | {match.atom.predicate for match in rule.matches}
             dangerous |= {predicate for part in rule.parts for predicate in _dangers(part)}
         read = by_rules | _read_by_actions(task)
         changes = [e for action in task.actions.values() for e in effects(action)]
@@ -64,45 +64,52 @@ class Words:
         ending = [action for action in task.actions.values() if not any([e.adds for e in effects(action)])]
         ended = {a.predicate for action in ending for e in effects(action) for a in e.deletes}
         self.facts = [
-            NOTHING if p in common else self._fact(p, read, dangerous, ended) for p in range(len(task.static))
+            NO_SUSPICION if p in common else self._fact(p, read, dangerous, ended) for p in range(len(task.static))
         ]
-        actions = [set(tokens(action.node)) for action in task.actions.values()]
-        in_rules, in_domain = set(tokens(list(nodes))) - _common(actions), set().union(*actions)
+        actions = [set(node_words(action.node)) for action in task.actions.values()]
+        in_rules, in_domain = set(node_words(list(nodes))) - _common(actions), set().union(*actions)
         for declared in (*task.predicates, *task.functions):
             in_domain |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
         leaves = {t for types in task.object_types for t in types if t}
         self.kinds = [
-            _kind(name, in_rules, in_domain) if t in leaves else NOTHING for t, name in enumerate(task.type_names)
+            _kind(name, in_rules, in_domain) if t in leaves else NO_SUSPICION for t, name in enumerate(task.type_names)
         ]
         self.actions = {
-            name: NOTHING if name in ruled else Word(NAMED, f"no rule mentions `{name}`") for name in task.actions
+            name: NO_SUSPICION if name in ruled else Suspicion(NAMED_WEIGHT, f"no rule mentions `{name}`")
+            for name in task.actions
         }
 
-    def _fact(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Word:
+    def _fact(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Suspicion:
         declared, static = self.task.predicates[predicate], self.task.static[predicate]
         if predicate in self.derived:
-            return NOTHING  # what it follows from counts
+            return NO_SUSPICION  # what it follows from counts
         if predicate in dangerous:
-            weight = FORBIDDEN if len(declared.types) < 2 and not static else NAMED
-            return Word(weight, f"rules forbid `{declared.name}` in other combinations")
-        weight = UNREAD if static or predicate in ended else NAMED
-        return NOTHING if predicate in read else Word(weight, f"no rule and no action reads `{declared.name}`")
+            weight = FORBIDDEN_WEIGHT if len(declared.types) < 2 and not static else NAMED_WEIGHT
+            return Suspicion(weight, f"rules forbid `{declared.name}` in other combinations")
+        weight = UNREAD_WEIGHT if static or predicate in ended else NAMED_WEIGHT
+        return (
+            NO_SUSPICION if predicate in read else Suspicion(weight, f"no rule and no action reads `{declared.name}`")
+        )
 
     def kind_of(self, item: int) -> int:
         """The most suspicious of the types that an object was declared with."""
         return max(self.task.object_types[item], key=lambda t: self.kinds[t].weight)
 
 
-def _kind(name: str, in_rules: set[str], in_domain: set[str]) -> Word:
+def _kind(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:
     if name in in_rules:
-        return Word(NAMED, f"rules are about the type `{name}` elsewhere")
-    return NOTHING if name in in_domain else Word(UNREAD, f"no rule and no action tells a `{name}` from other things")
+        return Suspicion(NAMED_WEIGHT, f"rules are about the type `{name}` elsewhere")
+    return (
+        NO_SUSPICION
+        if name in in_domain
+        else Suspicion(UNREAD_WEIGHT, f"no rule and no action tells a `{name}` from other things")
+    )
 
 
 def _common(of_actions: Sequence[set[Any]]) -> set[Any]:
     """What nearly every action has."""
     counts = Counter([each for own in of_actions for each in own])
-    return {each for each, count in counts.items() if count >= COMMON * len(of_actions)}
+    return {each for each, count in counts.items() if count >= COMMON_SHARE * len(of_actions)}
 
 
 def _needs(action: Action) -> Iterator[Atom]:
@@ -110,13 +117,13 @@ def _needs(action: Action) -> Iterator[Atom]:
     return (read for part in action.start.condition for read in reads(part) if isinstance(read, Atom))
 
 
-def tokens(node: object) -> Iterator[str]:
+def node_words(node: object) -> Iterator[str]:
     """The words of a text that was read."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, list):
         for child in node:
-            yield from tokens(child)
+            yield from node_words(child)
 
 
 def _read_by_actions(task: Task) -> set[int]:

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 
 from plansafe.grammar.sexpr import Node, write
 from plansafe.specs.lint.gaps.model import SIBLING
-from plansafe.specs.lint.gaps.proposals import NAME, Proposal, proposed
-from plansafe.specs.lint.gaps.words import Word, Words, tokens
+from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
+from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, node_words
 from plansafe.verifier.elaborate.types import TypeTable
 
-MAX_ANALOGIES = 60
-LIKE_A_RULE = 1.0
+MAX_SIBLING_RULES = 60
+SIBLING_WEIGHT = 1.0
 """The weight of being like a rule; it counts twice for words that other rules treat alike."""
 _META = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":fix"))
 
 
-def analogies(words: Words, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
+def sibling_rules(words: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
     """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
     bare = [_bare(node) for node in nodes]
     known = {write(node) for node in bare}
-    used = [set(tokens(rule)) for rule in bare]
+    used = [set(node_words(rule)) for rule in bare]
     found: dict[str, Proposal] = {}
     for name, other, word in _siblings(words, table):
         like = [
@@ -31,12 +31,14 @@ def analogies(words: Words, nodes: Sequence[list[Node]], table: TypeTable) -> li
         twins = any([{name, other} <= own for own in used]) or any([text in known for _, text in like])
         for node, text in like:
             if text not in known:
-                reason = Word(LIKE_A_RULE * (1 + twins), f"`{node[1]}` is about `{name}`, a sibling of `{other}`")
-                found.setdefault(text, proposed("sibling", text, [word, reason], SIBLING))
-    return sorted(found.values(), key=lambda p: -p.score)[:MAX_ANALOGIES]
+                reason = Suspicion(
+                    SIBLING_WEIGHT * (1 + twins), f"`{node[1]}` is about `{name}`, a sibling of `{other}`"
+                )
+                found.setdefault(text, make_proposal("sibling", text, [word, reason], SIBLING))
+    return sorted(found.values(), key=lambda p: -p.score)[:MAX_SIBLING_RULES]
 
 
-def _siblings(words: Words, table: TypeTable) -> Iterator[tuple[str, str, Word]]:
+def _siblings(words: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
     """Pairs of words that may stand in the same places, and how suspicious the second is."""
     task = words.task
     present = sorted({t for types in task.object_types for t in types})

@@ -10,47 +10,59 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
-from plansafe.specs.lint.gaps.explore import Found
+from plansafe.specs.lint.gaps.detours import ExploitedProposal
 from plansafe.specs.lint.gaps.model import Gap, GapOptions
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.trials import NEAR, SAFE, Path, Plans, broken_by, own
+from plansafe.specs.lint.gaps.safe_plans import (
+    MAX_STATES_FROM_DETOUR,
+    SAFE_HEADLINES,
+    SafePlans,
+    StepPath,
+    violated_by,
+    with_actions_of,
+)
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.reporting.report import Blame
 
-CONSIDERED = 60
+MAX_PROPOSALS = 60
 """So many proposals are judged at most."""
 
-Compile = Callable[..., tuple[Checker, list[Proposal]]]
+CompileProposals = Callable[..., tuple[Checker, list[Proposal]]]
 
 
 class _Scored(NamedTuple):
     """A proposal that a safe plan breaks, and another keeps."""
 
     proposal: Proposal
-    exploit: Path
-    instead: Path
+    exploit: StepPath
+    instead: StepPath
 
 
 class GapRanking:
     """Judges the proposals about one problem. ``met`` are safe plans to the goal; ``kept`` those that are in order."""
 
     def __init__(
-        self, plans: Plans, kept: Sequence[Path], met: Sequence[Path], compile: Compile, options: GapOptions
+        self,
+        plans: SafePlans,
+        kept: Sequence[StepPath],
+        met: Sequence[StepPath],
+        compile: CompileProposals,
+        options: GapOptions,
     ) -> None:
         self.plans = plans
         self.kept = kept
         self.compile = compile
         self.options = options
         self.met = met
-        self._pool: list[tuple[Path, set[int]]] = []
+        self._pool: list[tuple[StepPath, set[int]]] = []
         """Safe plans to the goal, with the proposals that they break."""
-        self._completed: dict[tuple[str, ...], Path | None] = {}
+        self._completed: dict[tuple[str, ...], StepPath | None] = {}
 
-    def gaps(self, found: Sequence[Found], problem: str) -> list[Gap]:
+    def gaps(self, found: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The gaps, in order."""
-        entries = {f.proposal.text: f for f in varied(found, self.options.least)[:CONSIDERED]}
+        entries = {f.proposal.text: f for f in rank_varied(found, self.options.min_score)[:MAX_PROPOSALS]}
         if not entries:
             return []
         self.checker, proposals = self.compile([f.proposal for f in entries.values()])
@@ -58,7 +70,7 @@ class GapRanking:
         self._pool = [(path, self._broken(path)) for path in self.met]
         gaps: list[_Scored] = []
         for number, proposal in enumerate(proposals):
-            if monotonic() > self.plans.deadline or len(gaps) >= self.options.limit:
+            if monotonic() > self.plans.deadline or len(gaps) >= self.options.max_gaps:
                 break
             exploit = self._exploit(number, entries[proposal.text]) if number not in fine else None
             instead = self._instead(number, proposal) if exploit is not None else None
@@ -67,17 +79,17 @@ class GapRanking:
                 gaps.append(_Scored(proposal, shorter, instead))
         return self._shown(problem, gaps) if gaps else []
 
-    def _breaks(self, number: int, path: Path) -> bool:
+    def _breaks(self, number: int, path: StepPath) -> bool:
         return number in self._broken(path)
 
-    def _broken(self, path: Path) -> set[int]:
+    def _broken(self, path: StepPath) -> set[int]:
         """The proposals that a safe plan to the goal breaks; none for anything else."""
         given = len(self.plans.engine.rules)
-        return {rule - given for rule in broken_by(path, self.checker.engine, given) or ()}
+        return {rule - given for rule in violated_by(path, self.checker.engine, given) or ()}
 
     # -- exploits -----------------------------------------------------------------------------------------------------
 
-    def _exploit(self, number: int, entry: Found) -> Path | None:
+    def _exploit(self, number: int, entry: ExploitedProposal) -> StepPath | None:
         """The shortest safe plan to the goal that breaks a proposal."""
         plans = [path for path, broken in self._pool if number in broken]
         if plans:
@@ -88,33 +100,33 @@ class GapRanking:
                 return completed
         return None
 
-    def _met(self, path: Path) -> set[int]:
+    def _met(self, path: StepPath) -> set[int]:
         broken = self._broken(path)
         self._pool.append((path, broken))
         return broken
 
-    def _complete(self, path: Path, rest: Path) -> Path | None:
+    def _complete(self, path: StepPath, rest: StepPath) -> StepPath | None:
         """A safe plan to the goal that begins with a path."""
-        path = own(path, self.plans.engine)
+        path = with_actions_of(path, self.plans.engine)
         key = self.plans.steps(path)
         if key not in self._completed:
-            straight = (*path, *own(rest, self.plans.engine))
+            straight = (*path, *with_actions_of(rest, self.plans.engine))
             safe = [plan for plan in (path, straight) if self.plans.safe(plan)]
             self._completed[key] = safe[0] if safe else self.plans.planned(path)
         return self._completed[key]
 
     # -- the other way ------------------------------------------------------------------------------------------------
 
-    def _instead(self, number: int, proposal: Proposal) -> Path | None:
+    def _instead(self, number: int, proposal: Proposal) -> StepPath | None:
         """A safe plan to the goal that keeps a proposal: without one, the rule would forbid the goal."""
         plans = [path for path, broken in self._pool if number not in broken]
         left = self.plans.deadline - monotonic()
         if plans or left <= 0:
             return min(plans, key=len, default=None)
-        solution = OwnSearch(NEAR).solve(Query(self.compile([proposal])[0], time_limit_s=left))
+        solution = OwnSearch(MAX_STATES_FROM_DETOUR).solve(Query(self.compile([proposal])[0], time_limit_s=left))
         if solution.answer is not Answer.SOLVED:
             return None
-        path = own(solution.steps, self.plans.engine)
+        path = with_actions_of(solution.steps, self.plans.engine)
         self._met(path)
         return path
 
@@ -130,7 +142,7 @@ class GapRanking:
             safe = keeping.check(plan)
             findings = [f for f in breaking.check(plan).findings if f.rule == f"gap-{number}"]
             findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
-            if safe.headline not in SAFE or not findings:
+            if safe.headline not in SAFE_HEADLINES or not findings:
                 if any([d.code == SC.KERNEL_DISAGREES for d in safe.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
@@ -153,14 +165,16 @@ class GapRanking:
         return out
 
 
-def varied(found: Sequence[Found], least: float) -> list[Found]:
+def rank_varied(found: Sequence[ExploitedProposal], least: float) -> list[ExploitedProposal]:
     """The proposals that are suspicious enough, the most suspicious first: each pattern and each hole has its turn."""
     ranked = sorted(found, key=lambda f: (-f.proposal.score, len(f.proposal.text), f.proposal.text))
-    ranked = in_turn([f for f in ranked if f.proposal.score >= least], lambda f: f.proposal.words)
-    return in_turn(ranked, lambda f: f.proposal.kind)
+    ranked = interleave_groups([f for f in ranked if f.proposal.score >= least], lambda f: f.proposal.words)
+    return interleave_groups(ranked, lambda f: f.proposal.kind)
 
 
-def in_turn(entries: Iterable[Found], group: Callable[[Found], Hashable]) -> list[Found]:
+def interleave_groups(
+    entries: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
+) -> list[ExploitedProposal]:
     """The first of each group, then the second of each, and so on."""
     counts: Counter[Hashable] = Counter()
     rounds = []

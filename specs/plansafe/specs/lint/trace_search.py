@@ -30,12 +30,12 @@ class Outcome(NamedTuple):
     The second contain the first.
     """
 
-    broken: frozenset[int]
-    unkept: frozenset[int]
+    violated: frozenset[int]
+    not_satisfied: frozenset[int]
     goal: bool
 
 
-class Explored(NamedTuple):
+class Exploration(NamedTuple):
     """The outcomes met. ``complete``: there are no others. ``states``: how many were visited."""
 
     outcomes: dict[Outcome, int]
@@ -45,7 +45,7 @@ class Explored(NamedTuple):
 
 def explore(
     engine: Engine, enough: Callable[[Iterable[Outcome]], bool], deadline: float, max_nodes: int = MAX_NODES
-) -> Explored:
+) -> Exploration:
     """Visit the states of a problem, nearest first, until ``enough`` says so of the outcomes, or a limit is reached.
 
     An outcome is mapped to the least number of steps that leads to it. ``engine`` must be of a task without durative
@@ -63,10 +63,10 @@ def explore(
             if outcome not in outcomes:
                 outcomes[outcome] = execution.letter
                 if enough(outcomes):
-                    return Explored(outcomes, complete and not queue, len(seen))
+                    return Exploration(outcomes, complete and not queue, len(seen))
             for step in list(execution.legal()):
                 if monotonic() > deadline or len(seen) > max_nodes:
-                    return Explored(outcomes, False, len(seen))
+                    return Exploration(outcomes, False, len(seen))
                 try:
                     after = execution.after(step)
                 except NumberTooLarge:
@@ -79,8 +79,8 @@ def explore(
                     seen.add(mark)
                     queue.append(after)
     except TooManyInstances:
-        return Explored(outcomes, False, len(seen))
-    return Explored(outcomes, complete, len(seen))
+        return Exploration(outcomes, False, len(seen))
+    return Exploration(outcomes, complete, len(seen))
 
 
 def _mark(execution: Execution) -> object:
@@ -105,24 +105,24 @@ def outcome_of(execution: Execution) -> Outcome:
 # ---- planners -------------------------------------------------------------------------------------------------------
 
 
-def keeping(checker: Checker, numbers: frozenset[int], goal: bool, seconds: float) -> Solution:
+def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: bool, seconds: float) -> Solution:
     """Whether some plan keeps these rules (all of them), and with ``goal`` reaches the goal.
 
     ``checker`` must be ``ok``, and leave nothing open.
     """
     rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
-    return _solved(checker, rules, checker.engine.task.goal if goal else (), seconds)
+    return _solved(checker, rules, checker.engine.task.goal if reach_goal else (), seconds)
 
 
-def breaking(
+def find_violating_plan(
     checker: Checker,
     part: Part,
     objects: tuple[int, ...],
     seconds: float,
-    keeping: frozenset[int] = frozenset(),
+    satisfied: frozenset[int] = frozenset(),
 ) -> Solution:
-    """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps rules in ``keeping``."""
-    rules = [rule if n in keeping else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps the rules ``satisfied``."""
+    rules = [rule if n in satisfied else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
     opposite = Part(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
     rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))
@@ -154,10 +154,10 @@ def _opposite(part: Part, objects: dict[int, int]) -> Formula:
             found = Temporal("at-end", (wrong,))
         case _:
             after = part.after and part.step is not None
-            found = Temporal("sometime", (breach(part, Temporal("next", (wrong,)) if after else wrong),))
+            found = Temporal("sometime", (violation_condition(part, Temporal("next", (wrong,)) if after else wrong),))
     return substituted(found, objects)
 
 
-def breach(part: Part, wrong: Formula) -> Formula:
+def violation_condition(part: Part, wrong: Formula) -> Formula:
     """A letter that a part is about, and where something is ``wrong``."""
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], wrong))

@@ -10,10 +10,10 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.affine import Affine, Trail
-from plansafe.verifier.symbolic.durations.cells import Box, extent
+from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail
 from plansafe.verifier.symbolic.durations.conjunctions import FactLiteral
-from plansafe.verifier.symbolic.durations.items import EVERYTHING, Builder, Item, Pair
+from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
+from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 
 ILL_FORMED = "ill-formed"
 
@@ -30,7 +30,7 @@ class Schedule(NamedTuple):
     steps: list[TimedStep]
     events: list[Event]
     times: list[Number]
-    items: list[Item]
+    items: list[PlanCheck]
     partners: list[set[int]]
     open_pairs: list[Pair]
     close: list[list[int]]
@@ -44,7 +44,9 @@ class Schedule(NamedTuple):
         return (literal.code in self.initial.facts[literal.predicate]) is literal.positive
 
 
-def opened(steps: Sequence[TimedStep], variables: Mapping[int, int], trail: Trail) -> list[TimedStep]:
+def with_open_durations(
+    steps: Sequence[TimedStep], variables: Mapping[int, int], trail: ConstraintTrail
+) -> list[TimedStep]:
     """The steps, those in ``variables`` (step number -> variable) with open durations."""
     return [
         step._replace(duration=cast("Number", trail.variable(variables[step.number])))
@@ -54,7 +56,7 @@ def opened(steps: Sequence[TimedStep], variables: Mapping[int, int], trail: Trai
     ]
 
 
-def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
+def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
     """What may happen, in order of steps; the literals last. ``exact``: all orders matter.
 
     Linear in the number of events, and in that of pairs which may come in either order or close to each other.
@@ -76,7 +78,7 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
             events.append(Event("literal", None, literal))
             times.append(literal.time)
     near = _near(times, box, tolerance)
-    builder = Builder(engine, events, near)
+    builder = PlanCheckBuilder(engine, events, near)
     close = [[j for j in sorted(own) if j in near[i]] for i, own in enumerate(builder.clashing)]
     over_all, rules = list(builder.over_all()), list(builder.rules())
     if exact:
@@ -90,7 +92,7 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
         partners[j].add(i)
     open_pairs = []
     for i, j in [(i, j) for i, own in enumerate(partners) for j in sorted(own) if i < j]:
-        least, greatest = difference(times[j], times[i], box)
+        least, greatest = time_difference(times[j], times[i], box)
         if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
             open_pairs.append((i, j))
     counting = frozenset([item.number for item in rules if item.kind == EVERYTHING])
@@ -103,7 +105,7 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
 
 def _near(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """The pairs of events that may come in either order, together, or closer than the tolerance."""
-    ranges = [difference(time, 0, box) for time in times]
+    ranges = [time_difference(time, 0, box) for time in times]
     out: list[set[int]] = [set() for _ in times]
     recent: list[int] = []
     for event in sorted(range(len(times)), key=lambda event: ranges[event]):
@@ -115,16 +117,16 @@ def _near(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     return out
 
 
-def difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
+def time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
     """The least and the greatest time from one to the other."""
     gap = later - earlier
     if not isinstance(gap, Affine):
         return gap, gap
-    least, greatest = extent(gap.items, box)
+    least, greatest = value_bounds(gap.items, box)
     return gap.constant + least, gap.constant + greatest
 
 
-def components(events: list[int], partners: list[set[int]]) -> list[list[int]]:
+def connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
     """The classes of events that are partners, through however many others; in order."""
     left = dict.fromkeys(events)
     out = []

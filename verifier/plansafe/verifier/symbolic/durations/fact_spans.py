@@ -27,14 +27,14 @@ class Span(NamedTuple):
     ends: tuple[int, ...]
 
 
-class Reason(NamedTuple):
+class SpanReason(NamedTuple):
     """Whether no conjunction is ever true, and the orders of events that this follows from."""
 
     kept: bool
     orders: list[Order]
 
 
-class Spans:
+class FactSpans:
     """The spans of a run's facts.
 
     ``places``: where its events came; ``changes``: the facts that each really adds, and deletes.
@@ -78,7 +78,7 @@ class Spans:
             out.append(Span(start, tuple(ends)))
         return out
 
-    def reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> Reason:
+    def reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> SpanReason:
         """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`LimitReached`."""
         self._steps = 0
         orders: list[Order] = []
@@ -89,8 +89,8 @@ class Spans:
             found = self._together(choices, [], orders)
             if found is not None:
                 pairs = [(a.start, end) for a in found for b in found if a is not b for end in b.ends]
-                return Reason(False, [(start, end) for start, end in pairs if start is not None])
-        return Reason(True, orders)
+                return SpanReason(False, [(start, end) for start, end in pairs if start is not None])
+        return SpanReason(True, orders)
 
     def _together(self, choices: list[list[Span]], chosen: list[Span], orders: list[Order]) -> list[Span] | None:
         """Spans that all overlap, one of each of the remaining choices; else orders because of which there are none."""

@@ -11,9 +11,9 @@ from time import monotonic
 
 from plansafe.grammar.sexpr import read_text
 from plansafe.grammar.source import Source
-from plansafe.specs.lint.question import Asked
-from plansafe.specs.lint.search import Outcome, explore
-from plansafe.specs.lint.vocabulary import Vocabulary, effects
+from plansafe.specs.lint.domain_index import DomainIndex, effects
+from plansafe.specs.lint.letter_question import LetterQuestion
+from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
@@ -38,19 +38,21 @@ def domain_name(domain: Source) -> str:
     return "domain"
 
 
-def broken_in(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: set[int], seconds: float) -> bool:
+def violates_in_example(
+    base: Checker, words: DomainIndex, rule: Rule, text: str, reads: set[int], seconds: float
+) -> bool:
     """Whether a short plan for a problem made here breaks a rule."""
     engine = _compiled(base, words, rule, text, reads)
     if engine is None:
         return False
 
     def broken(outcomes: Iterable[Outcome]) -> bool:
-        return any([outcome.broken for outcome in outcomes])
+        return any([outcome.violated for outcome in outcomes])
 
     return broken(explore(engine, broken, monotonic() + seconds, MAX_STATES).outcomes)
 
 
-def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: set[int]) -> Engine | None:
+def _compiled(base: Checker, words: DomainIndex, rule: Rule, text: str, reads: set[int]) -> Engine | None:
     """A problem made here with one rule of a specification; ``None`` if it was not understood.
 
     Only the rule is elaborated anew: macros and mappings are expanded already. Actions that have nothing to do with the
@@ -74,12 +76,12 @@ def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: se
     return Engine(task._replace(actions=few), rules.rules, symbols.action_predicates)
 
 
-def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:
+def example_problems(words: DomainIndex, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:
     """Problems, as PDDL without the name of the domain (``{domain}`` stands for it)."""
     if words.temporal or words.lenient:
         return
     for action in _actions(words, reads)[:MAX_ACTIONS]:
-        asked = Asked(words, False, deadline)
+        asked = LetterQuestion(words, False, deadline)
         own: list[int] = []
         for part in rule.parts:
             own += asked.choose(part.parameters).values()
@@ -92,7 +94,7 @@ def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | N
             yield _text(asked)
 
 
-def _arguments(asked: Asked, action: Action, own: list[int]) -> tuple[int, ...]:
+def _arguments(asked: LetterQuestion, action: Action, own: list[int]) -> tuple[int, ...]:
     """Arguments of an action: objects that the rule is about, as far as their types allow; else new ones."""
     out: list[int] = []
     for variable in action.parameters:
@@ -101,7 +103,7 @@ def _arguments(asked: Asked, action: Action, own: list[int]) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _actions(words: Vocabulary, reads: set[int]) -> list[Action]:
+def _actions(words: DomainIndex, reads: set[int]) -> list[Action]:
     """Those that a rule names; then those that change what it reads."""
     named = [words.actions[name] for predicate, (_, name) in words.action_predicates.items() if predicate in reads]
     for action in words.actions.values():
@@ -111,7 +113,7 @@ def _actions(words: Vocabulary, reads: set[int]) -> list[Action]:
     return named
 
 
-def _text(asked: Asked) -> str:
+def _text(asked: LetterQuestion) -> str:
     assert asked.model is not None
     universe, grounder, task = asked.universe, asked.grounder, asked.words.task
     inputs = asked.model.inputs

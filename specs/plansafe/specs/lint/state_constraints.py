@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
+from plansafe.specs.lint.domain_index import depends_on_numbers
 from plansafe.specs.lint.grounder import Binding, Grounder, Key
-from plansafe.specs.lint.vocabulary import numeric
 from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Temporal, Variable, bind, variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator, reads
 from plansafe.verifier.symbolic.circuits import terms
@@ -22,7 +22,7 @@ DEPTH = 3
 """Facts that only the laws about other facts mention have laws of their own down to this depth."""
 
 
-class Laws:
+class StateConstraints:
     """The laws for what a grounder has written down; :meth:`all` is asked again when that has grown."""
 
     def __init__(self, grounder: Grounder) -> None:
@@ -140,7 +140,7 @@ class Laws:
         yield circuit.disjunction([fact ^ 1, before, may_add])
         yield circuit.disjunction([fact, before ^ 1, may_delete])
         for adds, effect, atom in certain:
-            if effect.choices or (grounder.refuting and numeric(effect)):
+            if effect.choices or (grounder.refuting and depends_on_numbers(effect)):
                 grounder.abstracted = True  # it may happen or not
                 continue
             missed = self._missed(effect, atom, elements, own)
@@ -149,7 +149,7 @@ class Laws:
     def _happens(self, effect: Effect, atom: Atom, elements: tuple[int, ...], own: Binding) -> Literal:
         """That an effect reaches a fact, for some values of its variables."""
         grounder = self.grounder
-        grounder.abstracted |= numeric(effect)
+        grounder.abstracted |= depends_on_numbers(effect)
 
         def reached(binding: Binding) -> Literal:
             equal = grounder.same(grounder.elements(atom.arguments, binding), elements)

@@ -8,18 +8,18 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.formulas import Formulas
+from plansafe.specs.lint.domain_index import DomainIndex
+from plansafe.specs.lint.formula_prover import FormulaProver
 from plansafe.specs.lint.lint_problem import LintProblem
-from plansafe.specs.lint.model import Fault, LintOptions, Open, Scope
-from plansafe.specs.lint.vocabulary import Vocabulary
+from plansafe.specs.lint.model import LintFinding, LintOptions, OpenQuestion, Scope
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.rules.model import Rule
 
-FORMULAS = "formulas, for every problem of the domain"
+FORMULA_PROOF = "formulas, for every problem of the domain"
 
 
-class Subject(NamedTuple):
+class LintedRule(NamedTuple):
     """A rule: its checker and number there, and its number in each problem that has it.
 
     ``key`` tells it apart over several problems: its kind, its file and its name.
@@ -32,7 +32,7 @@ class Subject(NamedTuple):
     places: dict[int, int]
 
 
-class Found:
+class LintRun:
     """One run of the linter. ``checkers`` are of the given problems, or there is one without objects.
 
     ``useless`` are the rules that are never broken or never kept: nothing more is said about them. ``contradicting``
@@ -46,33 +46,33 @@ class Found:
         self.options = options
         self.sources = sources
         self.budget = Budget(options.time_limit_s)
-        self.words: list[Vocabulary] = []
-        self.formulas: list[Formulas] = []
+        self.words: list[DomainIndex] = []
+        self.formulas: list[FormulaProver] = []
         for checker in checkers:
-            words = Vocabulary(checker.engine, checker.compiled.symbols.types, options.lenient_types)
+            words = DomainIndex(checker.engine, checker.compiled.symbols.types, options.lenient_types)
             self.words.append(words)
-            self.formulas.append(Formulas(words, checker.rules, self.budget))
+            self.formulas.append(FormulaProver(words, checker.rules, self.budget))
         self.given = (
             [LintProblem(checker, options.time_limit_s, options.search) for checker in checkers] if given else []
         )
         self.subjects = _subjects(checkers)
-        self.faults: list[Fault] = []
-        self.open: list[Open] = []
+        self.findings: list[LintFinding] = []
+        self.open_questions: list[OpenQuestion] = []
         self.useless: set[tuple[str, str, str]] = set()
         self.contradicting: list[frozenset[str]] = []
 
     @property
-    def fine(self) -> list[Subject]:
+    def fine(self) -> list[LintedRule]:
         """The rules that can be broken, and kept, as far as is known."""
         return [subject for subject in self.subjects if subject.key not in self.useless]
 
-    def fine_in(self, problem: int) -> dict[int, Subject]:
+    def fine_in(self, problem: int) -> dict[int, LintedRule]:
         """Those of them that have an instance in a problem, by their number there."""
         given = self.given[problem]
         places = [(subject.places.get(problem), subject) for subject in self.fine]
         return {number: subject for number, subject in places if number is not None and given.has_instance(number)}
 
-    def label(self, subject: Subject, text: str = "", primary: bool = True) -> Label:
+    def label(self, subject: LintedRule, text: str = "", primary: bool = True) -> Label:
         """The place of a rule: its name."""
         at = subject.rule.at
         if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and subject.rule.kind != "constraint":
@@ -84,7 +84,7 @@ class Found:
         code: str,
         severity: Severity,
         message: str,
-        subjects: Sequence[Subject],
+        subjects: Sequence[LintedRule],
         reason: str,
         proof: str = "",
         scope: Scope = Scope.ANY,
@@ -97,15 +97,17 @@ class Found:
         labels = [self.label(s, said if n == 0 else "and this one", n == 0) for n, s in enumerate(subjects)]
         labels += [] if other is None else [other]
         names = tuple([s.rule.name for s in subjects])
-        self.faults.append(Fault(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help))
+        self.findings.append(
+            LintFinding(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help)
+        )
 
     def problem(self, number: int) -> str:
         """The name of a given problem."""
         return self.checkers[number].compiled.problem.name
 
 
-def _subjects(checkers: Sequence[Checker]) -> list[Subject]:
-    found: dict[tuple[str, str, str], Subject] = {}
+def _subjects(checkers: Sequence[Checker]) -> list[LintedRule]:
+    found: dict[tuple[str, str, str], LintedRule] = {}
     for base, checker in enumerate(checkers):
         seen: set[tuple[str, str, str]] = set()
         for number, rule in enumerate(checker.rules):
@@ -115,11 +117,11 @@ def _subjects(checkers: Sequence[Checker]) -> list[Subject]:
             while key in seen:  # two constraints may have one name
                 key = key[0], key[1], key[2] + "'"
             seen.add(key)
-            found.setdefault(key, Subject(key, rule, base, number, {})).places[base] = number
+            found.setdefault(key, LintedRule(key, rule, base, number, {})).places[base] = number
     return list(found.values())
 
 
-def listed(subjects: Sequence[Subject]) -> str:
+def rule_list_text(subjects: Sequence[LintedRule]) -> str:
     """Rules in words."""
     names = [f"`{s.rule.name}`" for s in subjects]
     return f"rule {names[0]}" if len(names) == 1 else f"rules {', '.join(names[:-1])} and {names[-1]}"

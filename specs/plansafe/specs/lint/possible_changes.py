@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plansafe.specs.lint.parts import step_of
-from plansafe.specs.lint.vocabulary import Vocabulary, effects
+from plansafe.specs.lint.domain_index import DomainIndex, effects
+from plansafe.specs.lint.part_statements import step_pattern
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     Action,
@@ -32,7 +32,7 @@ Bound = dict[int, Variable]
 class PossibleChanges:
     """What the actions of a domain can change, and which way."""
 
-    def __init__(self, words: Vocabulary) -> None:
+    def __init__(self, words: DomainIndex) -> None:
         self.words = words
         self.table = words.table
 
@@ -48,7 +48,7 @@ class PossibleChanges:
                 yield "no action can make its `:then` condition true"
         after = [part for part in steps if part.after]
         if after and not any([self._matters(part) for part in after]):
-            names = dict.fromkeys([self.words.action_predicates[step_of(part)[0].predicate][1] for part in after])
+            names = dict.fromkeys([self.words.action_predicates[step_pattern(part)[0].predicate][1] for part in after])
             said = " or ".join([f"`{name}`" for name in names])
             yield f"no {said} changes the condition that is required after it, so the state before decides it"
 
@@ -56,9 +56,9 @@ class PossibleChanges:
         """Whether the step that a part is about may change what is asked for after it."""
         if is_temporal(part.body) or isinstance(part.body, Truth):
             return True
-        kind, name = self.words.action_predicates[step_of(part)[0].predicate]
+        kind, name = self.words.action_predicates[step_pattern(part)[0].predicate]
         action = self.words.actions[name]
-        bound = _bound((*part.parameters, *step_of(part)[1]))
+        bound = _bound((*part.parameters, *step_pattern(part)[1]))
         return kind != "start" or action.end is not None or self._touches(part.body, bound, action)
 
     # -- formulas -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from plansafe.verifier.model.nodes import Action, Atom, Axiom, Effect, Snap, Var
 from plansafe.verifier.model.operations import reads_numbers
 
 
-class Vocabulary:
+class DomainIndex:
     """The predicates, functions and actions of a domain.
 
     ``static[p]``: no action and no axiom changes predicate ``p``. ``typed[p]``: every fact of it has arguments of the
@@ -94,6 +94,6 @@ def effects(action: Action) -> list[Effect]:
     return [*action.start.effects, *(action.end.effects if action.end is not None else ())]
 
 
-def numeric(effect: Effect) -> bool:
+def depends_on_numbers(effect: Effect) -> bool:
     """Whether it depends on numbers that an effect happens."""
     return reads_numbers(effect.condition) or reads_numbers(effect.at_start)

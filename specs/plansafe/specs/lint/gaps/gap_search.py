@@ -9,14 +9,14 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
-from plansafe.specs.lint.gaps.analogy import analogies
-from plansafe.specs.lint.gaps.explore import Explorer
-from plansafe.specs.lint.gaps.judge import GapRanking
+from plansafe.specs.lint.gaps.detours import DetourSearch
+from plansafe.specs.lint.gaps.gap_ranking import GapRanking
 from plansafe.specs.lint.gaps.model import LIBRARY, Gap, GapOptions, GapsResult
-from plansafe.specs.lint.gaps.proposals import NAME, Proposal, proposed
-from plansafe.specs.lint.gaps.scene import Shared
-from plansafe.specs.lint.gaps.trials import Path, Plans, own
-from plansafe.specs.lint.gaps.words import Word, Words
+from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
+from plansafe.specs.lint.gaps.safe_plans import SafePlans, StepPath, with_actions_of
+from plansafe.specs.lint.gaps.sibling_rules import sibling_rules
+from plansafe.specs.lint.gaps.state_graph import TaskGraph
+from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
@@ -55,7 +55,7 @@ def find_gaps(
     for _, gap in sorted(gaps, key=lambda ranked: ranked[0]):
         best.setdefault(gap.rule, gap)
     named = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{n}")) for n, gap in enumerate(best.values(), 1)]
-    return GapsResult(tuple(named[: options.limit]), tuple(diagnostics), explored, candidates)
+    return GapsResult(tuple(named[: options.max_gaps]), tuple(diagnostics), explored, candidates)
 
 
 class _Run:
@@ -88,19 +88,19 @@ class _Run:
         if given.engine.refused is not None:
             self.diagnostics.append(given.engine.refused)
             return []
-        plans = Plans(given, self.deadline)
+        plans = SafePlans(given, self.deadline)
         kept, references = self._references(plans)
         if not references:
             self._say("no safe plan to the goal was found, so safecheck did not search for gaps")
             return []
         nodes = [rule.node for rule in given.compiled.expanded.rules]
-        words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates)
-        likely = [*analogies(words, nodes, given.compiled.symbols.types), *self._of_library(given)]
+        words = SuspicionWeights(given.engine.task, given.rules, nodes, given.engine.action_predicates)
+        likely = [*sibling_rules(words, nodes, given.compiled.symbols.types), *self._of_library(given)]
         watching, watched = self._compiled(likely)
-        shared = Shared(words, watching.engine)
+        shared = TaskGraph(words, watching.engine)
         until = self.started + 0.6 * self.options.time_limit_s
-        explorer = Explorer(shared, len(given.rules), watched, self.options.steps, until)
-        explorer.run([own(path, watching.engine) for path in references])
+        explorer = DetourSearch(shared, len(given.rules), watched, self.options.max_steps, until)
+        explorer.run([with_actions_of(path, watching.engine) for path in references])
         self.explored, self.candidates = explorer.explored, len(explorer.found)
         judge = GapRanking(plans, kept, [*references, *explorer.plans], self._compiled, self.options)
         return judge.gaps(list(explorer.found.values()), self.problem.name)
@@ -143,18 +143,18 @@ class _Run:
         for rule in theirs.compiled.expanded.rules:
             text = write([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
-                word = Word(
+                word = Suspicion(
                     LIBRARY_WEIGHT, f"the library has a rule that forbids it: `{rule.node[1]}` of {rule.specification}"
                 )
-                found.append(proposed("library", text, [word], LIBRARY))
+                found.append(make_proposal("library", text, [word], LIBRARY))
         return found
 
     # -- plans to start from ------------------------------------------------------------------------------------------
 
-    def _references(self, plans: Plans) -> tuple[list[Path], list[Path]]:
+    def _references(self, plans: SafePlans) -> tuple[list[StepPath], list[StepPath]]:
         """The examples that are safe, and all plans to start from: these, repairs of others, and planned ones."""
-        kept: list[Path] = []
-        others: list[Path] = []
+        kept: list[StepPath] = []
+        others: list[StepPath] = []
         for example in self.examples:
             path = plans.parsed(example)
             if path is None:
@@ -168,12 +168,12 @@ class _Run:
         limit = self.options.time_limit_s
         planned = plans.planned(limit_s=0.25 * limit)
         shortest = plans.planned(shortest=True, limit_s=0.07 * limit) if planned is not None or not kept else None
-        if planned is None and shortest is None and not kept and self.options.planners:
+        if planned is None and shortest is None and not kept and self.options.use_planners:
             planned = plans.by_others(0.25 * limit)
         if planned is not None and shortest is None:
             shortest = plans.shorter(planned, plans.safe)
         others += [p for p in (shortest, planned) if p is not None]
-        unique: dict[tuple[str, ...], Path] = {plans.steps(p): p for p in [*kept, *others]}
+        unique: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*kept, *others]}
         return kept, list(unique.values())[:4]
 
     def _say(self, message: str) -> None:

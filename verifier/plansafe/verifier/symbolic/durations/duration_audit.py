@@ -21,14 +21,14 @@ from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.summary import counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.question import EVERY_VIOLATION
-from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
-from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
-from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
-from plansafe.verifier.symbolic.durations.items import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
-from plansafe.verifier.symbolic.durations.knowledge import Finding, Knowledge, WorldVerdict
-from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
-from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
-from plansafe.verifier.symbolic.durations.run import DurationRun
+from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
+from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut, monitors_at_start
+from plansafe.verifier.symbolic.durations.duration_run import DurationRun
+from plansafe.verifier.symbolic.durations.event_schedule import Schedule, make_schedule, with_open_durations
+from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
+from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
+from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
 
 Durations = tuple[tuple[int, Number], ...]
@@ -38,7 +38,7 @@ MAX_MORE = 100
 ASPECTS = EXECUTABLE, REACHED, SAFE = ("executable", "goal", "safe")
 
 
-class Judgement(NamedTuple):
+class DurationAudit(NamedTuple):
     """What was found out about all worlds.
 
     ``examples``: for (aspect, value) a world in which it has this value; ``violations``: for a rule (by number) a world
@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
     complete: frozenset[str]
     runs: int
     limits: tuple[str, ...]
-    knowledge: Knowledge
+    knowledge: ExploredCells
     counts: RuleCounts
 
     def over_worlds(self, aspect: str) -> Worlds:
@@ -64,7 +64,7 @@ class Judgement(NamedTuple):
         return Worlds.ALL if true else Worlds.NONE
 
 
-def judge_durations(
+def audit_durations(
     compiled: CompiledTask,
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
@@ -79,7 +79,7 @@ def judge_durations(
     unless one run decides. The number of runs grows with the orders of those events that have to do with each
     other, in the worst case exponentially.
     """
-    judgement = explore(compiled, steps, intervals, deadline, decimals)
+    judgement = explore_durations(compiled, steps, intervals, deadline, decimals)
     worlds = [judgement.over_worlds(aspect) for aspect in ASPECTS]
     failing = [_world(judgement.examples.get((aspect, False))) for aspect in ASPECTS]
     rules = [(compiled.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
@@ -100,20 +100,20 @@ def _world(durations: Durations | None) -> Completion | None:
     return None if durations is None else Completion(frozenset(), {}, {}, (), durations)
 
 
-def explore(
+def explore_durations(
     compiled: CompiledTask,
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
     decimals: int | None = None,
-) -> Judgement:
+) -> DurationAudit:
     """Judge worlds until all are known, all three aspects are known to vary, or the deadline passes."""
     search = _Search(compiled, steps, intervals, deadline, decimals)
     try:
         search.run()
-    except (Undecided, LimitReached):
+    except (SolverTimeout, LimitReached):
         search.limits["the time limit has passed before all durations were judged"] = None
-    return Judgement(
+    return DurationAudit(
         search.examples,
         search.violations,
         frozenset(search.complete),
@@ -154,14 +154,16 @@ class _Search:
         )
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.question != EVERY_VIOLATION
-        self.trail = Trail(exact)
+        self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
-        self.schedule: Schedule = schedule(
-            self.engine, opened(steps, variables, self.trail), self.box, self.tolerance.given, exact
+        self.schedule: Schedule = make_schedule(
+            self.engine, with_open_durations(steps, variables, self.trail), self.box, self.tolerance.given, exact
         )
-        first = (LetterTime if exact else Patient)(0, 0, True)
-        self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first, self.trail)
-        self.knowledge = Knowledge(self.engine, [] if exact else self.schedule.items)
+        first = (LetterTime if exact else NeverRuledOut)(0, 0, True)
+        self.prototype: DurationMonitors | None = monitors_at_start(
+            self.engine, self.schedule.counting, first, self.trail
+        )
+        self.knowledge = ExploredCells(self.engine, [] if exact else self.schedule.items)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
         self.complete: set[str] = set()
@@ -169,7 +171,7 @@ class _Search:
         self.runs = 0
         self.more = 0
         self.limits: dict[str, None] = {}
-        self._proposals: Proposals | None = None
+        self._proposals: WorldSolver | None = None
 
     def run(self) -> None:
         """Judge the plain worlds first, then what Z3 proposes."""
@@ -204,10 +206,10 @@ class _Search:
         yield SAFE, kinds.get(EVERYTHING, [])
 
     @property
-    def proposals(self) -> Proposals:
+    def proposals(self) -> WorldSolver:
         """Z3 with all that is known; it is loaded at first use."""
         if self._proposals is None:
-            self._proposals = Proposals(self.box, self.deadline)
+            self._proposals = WorldSolver(self.box, self.deadline)
             for cell, _ in self.knowledge.stops:
                 self._proposals.stop(cell)
             for number, findings in enumerate(self.knowledge.findings):
@@ -279,7 +281,7 @@ class _Search:
             if kept is None and not run.succeeded(item):
                 continue
             found = True if kept is None else kept[number]
-            finding = Finding(cell_of(run.marks_of(item, found), self.box), found)
+            finding = CellFinding(cell_of(run.marks_of(item, found), self.box), found)
             if self.knowledge.learn(number, finding) and self._proposals is not None:
                 self._proposals.learn(number, finding.cell)
 
@@ -304,7 +306,7 @@ class _Search:
             self.violations[rule] = world
 
     def _said(self, cell: Cell, values: tuple[Number, ...]) -> Durations:
-        return tuple(zip(self.numbers, simplest(cell, self.box, values, self.wanted), strict=True))
+        return tuple(zip(self.numbers, simplest_world(cell, self.box, values, self.wanted), strict=True))
 
     def _judged(self, outcome: Outcome) -> WorldVerdict:
         if outcome.limit is not None:

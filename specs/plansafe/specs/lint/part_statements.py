@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from plansafe.specs.lint.grounder import Binding, Grounder
-from plansafe.specs.lint.question import Asked, Statement
+from plansafe.specs.lint.letter_question import LetterQuestion, Statement
 from plansafe.verifier.model.nodes import (
     FALSE,
     And,
@@ -26,13 +26,13 @@ from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
 
-def is_ban(part: Part) -> bool:
+def forbids_step(part: Part) -> bool:
     """Whether a part forbids its step in so many words, without any condition."""
     never = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
     return part.mode == "each" and not part.after and never and part.guard is None
 
 
-def step_of(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
+def step_pattern(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
     """The step pattern of a part, and the variables that stand for any object in it."""
     step = part.step
     if isinstance(step, Quantified):
@@ -42,38 +42,38 @@ def step_of(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
     return step, ()
 
 
-def said(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
+def value_statement(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
     """A formula has a value."""
     return lambda grounder: grounder.truth(formula, binding, letter, positive)
 
 
-def broken(asked: Asked, part: Part) -> bool:
+def add_violation(asked: LetterQuestion, part: Part) -> bool:
     """Say that a part is broken here, for some objects: at letter 0, or after the step taken there.
 
     ``False`` if that is not about one letter and the next.
     """
     binding = asked.choose(part.parameters)
     if part.mode == "each":
-        step, wild = step_of(part)
+        step, wild = step_pattern(part)
         binding |= asked.choose(wild)
         kind, name = asked.words.action_predicates[step.predicate]
         asked.take(kind, name, asked.grounder.elements(step.arguments, binding))
         if part.guard is not None:
-            asked.say(said(part.guard, binding, 0, True))
+            asked.say(value_statement(part.guard, binding, 0, True))
     elif part.mode == "end":
         asked.grounder.last = True
     elif part.mode == "whole":
-        at_end = when_last(part.body)
+        at_end = body_at_last_letter(part.body)
         if at_end is None:
             return False
         asked.grounder.last = True
-        asked.say(said(at_end, binding, 0, False))
+        asked.say(value_statement(at_end, binding, 0, False))
         return True
-    asked.say(said(part.body, binding, int(part.after), False))
+    asked.say(value_statement(part.body, binding, int(part.after), False))
     return True
 
 
-def kept(part: Part, letters: tuple[int, ...]) -> list[Statement]:
+def satisfaction_statements(part: Part, letters: tuple[int, ...]) -> list[Statement]:
     """What is so of these letters wherever a part is kept: for all objects.
 
     At a letter with an action nothing is said of the end of the trace.
@@ -81,10 +81,10 @@ def kept(part: Part, letters: tuple[int, ...]) -> list[Statement]:
     if part.mode == "always":
         return [_for_all(part.parameters, part.body, letter) for letter in letters]
     out = []
-    if part.mode == "each" and not is_ban(part):
+    if part.mode == "each" and not forbids_step(part):
         out.append(_at_step(part))
     elif part.mode in ("end", "whole"):
-        at_end = part.body if part.mode == "end" else when_last(part.body)
+        at_end = part.body if part.mode == "end" else body_at_last_letter(part.body)
         if at_end is not None:
             out.append(_at_end(part.parameters, at_end))
     return out
@@ -107,7 +107,7 @@ def _at_end(parameters: tuple[Variable, ...], body: Formula) -> Statement:
 
 
 def _at_step(part: Part) -> Statement:
-    step, wild = step_of(part)
+    step, wild = step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:
         taken = grounder.taken
@@ -138,34 +138,34 @@ def _at_step(part: Part) -> Statement:
     return statement
 
 
-def when_last(formula: Formula) -> Formula | None:
+def body_at_last_letter(formula: Formula) -> Formula | None:
     """What a formula over the trace says of its last letter alone: whatever keeps the one keeps the other there.
 
     So a trace of one letter breaks the formula exactly if it breaks this. ``None`` if there is no such formula.
     """
     match formula:
         case Temporal("always" | "at-end", (body,)):
-            return last_value(body)
+            return at_last_letter(body)
         case Temporal("sometime-after" | "always-within", (trigger, answer)):
-            left, right = last_value(trigger), last_value(answer)
+            left, right = at_last_letter(trigger), at_last_letter(answer)
             return None if left is None or right is None else Or((Not(left), right))
         case _:
             return None
 
 
-def last_value(formula: Formula) -> Formula | None:
+def at_last_letter(formula: Formula) -> Formula | None:
     """A future formula at the last letter, without future operators; ``None`` if it is not one of LTLf."""
     match formula:
         case Not():
-            body = last_value(formula.body)
+            body = at_last_letter(formula.body)
             return None if body is None else Not(body)
         case Temporal():
             return _last_operator(formula)
         case Quantified():
-            body = last_value(formula.body)
+            body = at_last_letter(formula.body)
             return None if body is None else Quantified(formula.universal, formula.variables, body)
         case And() | Or():
-            parts = [part for part in map(last_value, formula.parts) if part is not None]
+            parts = [part for part in map(at_last_letter, formula.parts) if part is not None]
             if len(parts) < len(formula.parts):
                 return None
             return And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts))
@@ -180,9 +180,9 @@ def _last_operator(formula: Temporal) -> Formula | None:
         case "next" | "weak-next":
             return Truth(formula.operator == "weak-next")
         case "always" | "sometime" | "until" | "release":
-            return last_value(formula.operands[-1])
+            return at_last_letter(formula.operands[-1])
         case "sometime-after":
-            return when_last(formula)
+            return body_at_last_letter(formula)
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             return formula
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
@@ -191,7 +191,7 @@ def _last_operator(formula: Temporal) -> Formula | None:
             assert_never(formula.operator)
 
 
-def mentioned(rule: Rule) -> set[int]:
+def read_symbols(rule: Rule) -> set[int]:
     """The predicates that the parts of a rule read, actions included; functions as negative numbers."""
     formulas = [f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None]
     found = [read for formula in formulas for read in reads(formula)]

@@ -26,14 +26,14 @@ Letter = int
 """The values of leaves, as bits."""
 
 
-class Wanted(NamedTuple):
+class RequiredValue(NamedTuple):
     """The value that a part shall have at the end of the trace, for one instance."""
 
     part: Part
     positive: bool
 
 
-def over_the_trace(part: Part) -> Formula:
+def trace_formula(part: Part) -> Formula:
     """A part about states, or about the end, as a formula over the trace."""
     if part.mode == "whole":
         return part.body
@@ -47,12 +47,12 @@ def quantifies_over_time(part: Part) -> bool:
     return any([isinstance(f, Quantified) and is_temporal(f.body) for f in subformulas(part.body)])
 
 
-class Sequences:
+class LetterSequences:
     """The programs of instances, read side by side. ``leaves`` are pairs of the instance's number and a formula."""
 
-    def __init__(self, task: Task, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, task: Task, wanted: Sequence[RequiredValue]) -> None:
         self.wanted = wanted
-        self.programs = [Program(task, "whole", over_the_trace(w.part)) for w in wanted]
+        self.programs = [Program(task, "whole", trace_formula(w.part)) for w in wanted]
         self.leaves = [(n, leaf) for n, program in enumerate(self.programs) for leaf in program.leaves]
         self._shifts = [sum([len(p.leaves) for p in self.programs[:n]]) for n in range(len(self.programs))]
 

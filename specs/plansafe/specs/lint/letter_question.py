@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from time import monotonic
 
+from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.grounder import Binding, Grounder, LetterAction
-from plansafe.specs.lint.laws import Laws
+from plansafe.specs.lint.state_constraints import StateConstraints
 from plansafe.specs.lint.universe import Universe
-from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Variable
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 
-ROUNDS = 3
+MAX_ROUNDS = 3
 """How often what is said of all objects is said anew of those that have come up."""
 MAX_ELEMENTS = 24
 
@@ -24,7 +24,7 @@ Statement = Callable[[Grounder], Literal]
 """Something that is said; it is written down again when there are more elements."""
 
 
-class Reply(Enum):
+class Possibility(Enum):
     """``IMPOSSIBLE`` is proved, ``POSSIBLE`` too (there is a problem in which it is so), ``OPEN`` is neither."""
 
     IMPOSSIBLE = "impossible"
@@ -32,7 +32,7 @@ class Reply(Enum):
     OPEN = "open"
 
 
-class Asked:
+class LetterQuestion:
     """One question, to which statements are added, and its answers.
 
     ``taken`` is the action taken at letter 0, if the question is about one: its kind, its name, and the elements it is
@@ -40,7 +40,7 @@ class Asked:
     those without which it would not be impossible, not always the fewest.
     """
 
-    def __init__(self, words: Vocabulary, refuting: bool, deadline: float | None, typed: bool = True) -> None:
+    def __init__(self, words: DomainIndex, refuting: bool, deadline: float | None, typed: bool = True) -> None:
         self.words = words
         self.deadline = deadline
         self.circuit = Circuit()
@@ -85,18 +85,18 @@ class Asked:
         """Add a statement."""
         self._statements.append((label, statement))
 
-    def answer(self) -> Reply:
+    def answer(self) -> Possibility:
         """Whether all statements can be true together. Raises :class:`SolverMissing`."""
         try:
             return self._answer()
         except (LimitReached, NumberTooLarge):
-            return Reply.OPEN
+            return Possibility.OPEN
 
-    def _answer(self) -> Reply:
-        grounder, laws = self.grounder, Laws(self.grounder)
+    def _answer(self) -> Possibility:
+        grounder, laws = self.grounder, StateConstraints(self.grounder)
         solver: Solver | None = None
         try:
-            for _ in range(ROUNDS if grounder.refuting else 1):
+            for _ in range(MAX_ROUNDS if grounder.refuting else 1):
                 grounder.sight = len(self.universe.elements)
                 said = [(label, statement(grounder)) for label, statement in self._statements]
                 hard = [literal for label, literal in said if label is None] + laws.all()
@@ -108,18 +108,18 @@ class Asked:
                     solver.require(literal)
                 found = solver.solve([literal for _, literal in soft])
                 if found is None or (self.deadline is not None and monotonic() > self.deadline):
-                    return Reply.OPEN
+                    return Possibility.OPEN
                 if not found:
                     core = set(solver.core())
                     self.core = tuple([label for label, literal in soft if literal in core])
-                    return Reply.IMPOSSIBLE
+                    return Possibility.IMPOSSIBLE
                 self.model = solver.model()
                 if len(self.universe.elements) == grounder.sight:
                     break
                 if len(self.universe.elements) > MAX_ELEMENTS:
-                    return Reply.OPEN
+                    return Possibility.OPEN
             complete = len(self.universe.elements) == grounder.sight and not grounder.abstracted
-            return Reply.POSSIBLE if complete else Reply.OPEN
+            return Possibility.POSSIBLE if complete else Possibility.OPEN
         finally:
             if solver is not None:
                 solver.close()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.cells import Cell, inside
-from plansafe.verifier.symbolic.durations.items import EVERYTHING, GOAL, RULE, Item
+from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, GOAL, RULE, PlanCheck
+from plansafe.verifier.symbolic.durations.world_cells import Cell, contains_world
 
 
 class WorldVerdict(NamedTuple):
@@ -20,23 +20,23 @@ class WorldVerdict(NamedTuple):
     violated: frozenset[int] = frozenset()
 
 
-class Finding(NamedTuple):
+class CellFinding(NamedTuple):
     """An item in a cell: ``kept`` says whether it succeeds, or is reached or kept (``None``: undecided)."""
 
     cell: Cell
     kept: bool | None
 
 
-class Knowledge:
+class ExploredCells:
     """``findings``: by item. ``stops``: worlds judged as a whole; all those in which a step fails are.
 
     In any other world that lies in a cell of each item, all is known.
     """
 
-    def __init__(self, engine: Engine, items: list[Item]) -> None:
+    def __init__(self, engine: Engine, items: list[PlanCheck]) -> None:
         self.engine = engine
         self.items = items
-        self.findings: list[list[Finding]] = [[] for _ in items]
+        self.findings: list[list[CellFinding]] = [[] for _ in items]
         self.stops: list[tuple[Cell, WorldVerdict]] = []
         self.always_violated: frozenset[int] = frozenset()
         self.always_undecided = False
@@ -46,7 +46,7 @@ class Knowledge:
             if item.kind in (RULE, EVERYTHING):
                 self._of_part.setdefault(item.number, []).append(number)
 
-    def learn(self, item: int, finding: Finding) -> bool:
+    def learn(self, item: int, finding: CellFinding) -> bool:
         """Add what a run says of an item; False if that is known."""
         key = frozenset(finding.cell.items())
         if key in self._known[item]:
@@ -88,7 +88,7 @@ class Knowledge:
         fitting = [number for number in items if self.items[number].instances <= objects]
         return sorted(fitting, key=lambda number: len(self.items[number].instances))[-1:]
 
-    def is_preference(self, item: Item) -> bool:
+    def is_preference(self, item: PlanCheck) -> bool:
         """Whether an item is about a preference, which is no violation."""
         plan = self.engine.plan
         return item.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[item.number].rule].preference
@@ -96,7 +96,7 @@ class Knowledge:
     def judged(self, values: tuple[Number, ...]) -> WorldVerdict | None:
         """What is known of a world; ``None`` if it has not been explored."""
         for cell, found in self.stops:
-            if inside(cell, values):
+            if contains_world(cell, values):
                 return found
         goal: bool | None = None
         violated = set(self.always_violated)
@@ -104,7 +104,7 @@ class Knowledge:
         if not self.items:
             return None
         for item, findings in zip(self.items, self.findings, strict=True):
-            finding = next((f for f in findings if inside(f.cell, values)), None)
+            finding = next((f for f in findings if contains_world(f.cell, values)), None)
             if finding is None:
                 return None
             if item.kind == GOAL:

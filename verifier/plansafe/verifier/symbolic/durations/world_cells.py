@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.model.nodes import Number, normal_number
-from plansafe.verifier.symbolic.durations.affine import Items, Mark
+from plansafe.verifier.symbolic.durations.affine import LinearConstraint, LinearTerms
 
 Box: TypeAlias = "tuple[tuple[Number, Number], ...]"
 """The least and greatest value of each variable."""
 
 
-class Range(NamedTuple):
+class ValueRange(NamedTuple):
     """The values between two bounds (``None``: there is none), without the bounds that are open and some others."""
 
     low: Number | None = None
@@ -22,13 +22,13 @@ class Range(NamedTuple):
     high_open: bool = False
     without: frozenset[Number] = frozenset()
 
-    def above(self, bound: Number, is_open: bool) -> Range:
+    def above(self, bound: Number, is_open: bool) -> ValueRange:
         """What is left above a bound."""
         if self.low is None or bound > self.low or (bound == self.low and is_open):
             return self._replace(low=bound, low_open=is_open)
         return self
 
-    def below(self, bound: Number, is_open: bool) -> Range:
+    def below(self, bound: Number, is_open: bool) -> ValueRange:
         """What is left below a bound."""
         if self.high is None or bound < self.high or (bound == self.high and is_open):
             return self._replace(high=bound, high_open=is_open)
@@ -43,11 +43,11 @@ class Range(NamedTuple):
         return value not in self.without
 
 
-Cell: TypeAlias = dict[Items, Range]
+Cell: TypeAlias = dict[LinearTerms, ValueRange]
 """What a run has found out: forms (the first coefficient is 1) with the ranges they lie in; all of them at once."""
 
 
-def cell_of(marks: Iterable[Mark], box: Box) -> Cell:
+def cell_of(marks: Iterable[LinearConstraint], box: Box) -> Cell:
     """The worlds of the box where all marks are so; bounds that the box implies are left out."""
     out: Cell = {}
     for items, constant, relation in marks:
@@ -56,7 +56,7 @@ def cell_of(marks: Iterable[Mark], box: Box) -> Cell:
         bound = normal_number(Fraction(-constant) / scale)
         if scale < 0:
             relation = relation.translate({ord("<"): ">", ord(">"): "<"})
-        known = out.get(form, Range())
+        known = out.get(form, ValueRange())
         match relation:
             case "<" | "<=":
                 known = known.below(bound, relation == "<")
@@ -67,11 +67,11 @@ def cell_of(marks: Iterable[Mark], box: Box) -> Cell:
             case _:
                 known = known._replace(without=known.without | {bound})
         out[form] = known
-    needed = {form: _needed(known, *extent(form, box)) for form, known in out.items()}
-    return {form: known for form, known in needed.items() if known != Range()}
+    needed = {form: _needed(known, *value_bounds(form, box)) for form, known in out.items()}
+    return {form: known for form, known in needed.items() if known != ValueRange()}
 
 
-def _needed(known: Range, least: Number, greatest: Number) -> Range:
+def _needed(known: ValueRange, least: Number, greatest: Number) -> ValueRange:
     """A range without what follows from the least and greatest value there are."""
     without = frozenset([v for v in known.without if least <= v <= greatest and known._replace(without=_NONE).holds(v)])
     known = known._replace(without=without)
@@ -85,7 +85,7 @@ def _needed(known: Range, least: Number, greatest: Number) -> Range:
 _NONE: frozenset[Number] = frozenset()
 
 
-def extent(form: Items, box: Box) -> tuple[Number, Number]:
+def value_bounds(form: LinearTerms, box: Box) -> tuple[Number, Number]:
     """The least and the greatest value of a form."""
     least = greatest = Fraction(0)
     for variable, factor in form:
@@ -95,12 +95,12 @@ def extent(form: Items, box: Box) -> tuple[Number, Number]:
     return least, greatest
 
 
-def inside(cell: Cell, values: tuple[Number, ...]) -> bool:
+def contains_world(cell: Cell, values: tuple[Number, ...]) -> bool:
     """Whether a world lies in a cell."""
     return all([known.holds(sum([f * values[v] for v, f in form])) for form, known in cell.items()])
 
 
-def simplest(cell: Cell, box: Box, values: tuple[Number, ...], wanted: tuple[Number, ...]) -> tuple[Number, ...]:
+def simplest_world(cell: Cell, box: Box, values: tuple[Number, ...], wanted: tuple[Number, ...]) -> tuple[Number, ...]:
     """A world of the cell that reads better than ``values``: durations as wanted, or with few decimals.
 
     One variable is changed at a time, the others staying as they are.
@@ -108,7 +108,7 @@ def simplest(cell: Cell, box: Box, values: tuple[Number, ...], wanted: tuple[Num
     found = list(values)
     for number, (low, high) in enumerate(box):
         for value in (wanted[number], *[_rounded(found[number], digits) for digits in range(4)]):
-            if low <= value <= high and inside(cell, (*found[:number], value, *found[number + 1 :])):
+            if low <= value <= high and contains_world(cell, (*found[:number], value, *found[number + 1 :])):
                 found[number] = value
                 break
     return tuple(found)

@@ -19,8 +19,13 @@ from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.durations.affine import Topic
-from plansafe.verifier.symbolic.durations.conjunctions import MAX_CONJUNCTIONS, Conjunction, Unfit, conjunctions
-from plansafe.verifier.symbolic.durations.watch import Touch, Watcher
+from plansafe.verifier.symbolic.durations.conjunctions import (
+    MAX_CONJUNCTIONS,
+    Conjunction,
+    NotConjunctive,
+    disjunctive_form,
+)
+from plansafe.verifier.symbolic.durations.touched_instances import PartReads, TouchedInstances
 
 MAX_CLASSES = 300
 Pair = tuple[int, int]
@@ -28,7 +33,7 @@ Instances = frozenset[tuple[int, int]]
 EVENT, OVER_ALL, RULE, GOAL, EVERYTHING = "event", "over all", "rule", "goal", "everything"
 
 
-class Item(NamedTuple):
+class PlanCheck(NamedTuple):
     """Something that succeeds, holds, or is violated.
 
     ``number``: of the event, the step, or the part of a rule. ``events``: those it depends on, if all others succeed
@@ -71,7 +76,7 @@ class Item(NamedTuple):
             yield "end", self.number
 
 
-class Builder:
+class PlanCheckBuilder:
     """Finds the items of a plan's events. ``near[e]``: those whose order with ``e`` is not the same in all worlds."""
 
     def __init__(self, engine: Engine, events: list[Event], near: list[set[int]]) -> None:
@@ -80,8 +85,8 @@ class Builder:
         self.near = near
         self.footprints = engine.footprints
         self._initial = engine.initial()
-        self.prints = [of_event(self.footprints, event) for event in events]
-        self._effects = [of_effects(self.footprints, event) for event in events]
+        self.prints = [event_footprint(self.footprints, event) for event in events]
+        self._effects = [effect_footprint(self.footprints, event) for event in events]
         self._writers: dict[Key, list[int]] = {}
         self._of_predicate: dict[int, list[int]] = {}
         for number, own in enumerate(self.prints):
@@ -114,7 +119,7 @@ class Builder:
         pairs: Iterable[Pair] = (),
         touching: Iterable[int] = (),
         instances: Instances = frozenset(),
-    ) -> Item:
+    ) -> PlanCheck:
         """An item that depends on the effects of ``first`` and on what it reads; and on what those effects depend."""
         found = {*first} if read is None else {*first} | self.writers(read)
         stack = list(found)
@@ -127,9 +132,9 @@ class Builder:
             found |= new
             stack += new
         clashes = [(i, j) for i in found for j in self.clashing[i] if i < j and j in found]
-        return Item(kind, number, frozenset(found), frozenset([*clashes, *pairs]), frozenset(touching), instances)
+        return PlanCheck(kind, number, frozenset(found), frozenset([*clashes, *pairs]), frozenset(touching), instances)
 
-    def over_all(self) -> Iterator[Item]:
+    def over_all(self) -> Iterator[PlanCheck]:
         """The conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
             if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
@@ -146,31 +151,31 @@ class Builder:
                 item = item._replace(within=(number - 1, number))
                 yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
 
-    def goal(self) -> Item:
+    def goal(self) -> PlanCheck:
         """The goal, with what it reads."""
         read = empty_footprint()
         self.footprints.read(self.engine.task.goal, {}, read)
         return self.item(GOAL, 0, (), read)
 
-    def event(self, number: int, close: Iterable[int]) -> Item:
+    def event(self, number: int, close: Iterable[int]) -> PlanCheck:
         """Whether an event succeeds, which also depends on what is ``close`` to it."""
         return self.item(EVENT, number, (number, *close), self.prints[number])
 
-    def everything(self, number: int) -> Item:
+    def everything(self, number: int) -> PlanCheck:
         """What depends on the order of all events."""
         events = range(len(self.events))
-        return Item(EVERYTHING, number, frozenset(events), frozenset(self.among(events)))
+        return PlanCheck(EVERYTHING, number, frozenset(events), frozenset(self.among(events)))
 
-    def rules(self) -> Iterator[Item]:
+    def rules(self) -> Iterator[PlanCheck]:
         """The instances of rules: those together that the same events touch."""
         plan = self.engine.plan
         for number, part in enumerate(plan.parts):
-            watcher = Watcher(part, self.engine, self.footprints)
+            watcher = PartReads(part, self.engine, self.footprints)
             if watcher.everything:
                 yield self.everything(number)
                 continue
             seen = [watcher.touches(event, own) for event, own in zip(self.events, self.prints, strict=True)]
-            found = classes([touch for touches in seen for touch in touches])
+            found = instance_classes([touch for touches in seen for touch in touches])
             for instances in found or [frozenset()]:
                 known = [[t for t in own if not found or t.instances <= instances] for own in seen]
                 touching = [event for event, own in enumerate(known) if own]
@@ -192,7 +197,9 @@ class Builder:
             if not any([other <= binding.items() for other in finer]):
                 yield binding
 
-    def _facts_alone(self, item: Item, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]) -> Item:
+    def _facts_alone(
+        self, item: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
+    ) -> PlanCheck:
         """The item with what is never to be true, if it is about facts in single states."""
         changed = {fact for event in changing for fact in self.prints[event].changes}
         action_predicates = {*self.engine.plan.action_predicates.values()}
@@ -200,16 +207,16 @@ class Builder:
 
         def constant(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
-                raise Unfit
+                raise NotConjunctive
             return None if (predicate, code) in changed else code in self._initial.facts[predicate]
 
         never: set[Conjunction] = set()
         try:
             for binding in bindings:
-                never |= conjunctions(self.engine.task, formula, binding, False, constant)
+                never |= disjunctive_form(self.engine.task, formula, binding, False, constant)
                 if len(never) > MAX_CONJUNCTIONS:
                     return item
-        except Unfit:
+        except NotConjunctive:
             return item
         facts = {(literal.predicate, literal.code) for conjunction in never for literal in conjunction}
         adds = {event: self.prints[event].adds & facts for event in item.events}
@@ -220,7 +227,7 @@ class Builder:
         return item._replace(never=frozenset(never), turning=frozenset(turning))
 
 
-def classes(touches: list[Touch]) -> list[Instances]:
+def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     """The sets of instances that the same events touch, by the objects that they have; none if there are too many.
 
     All that an event says of the instances it touches, and whatever several of them say together.
@@ -239,7 +246,7 @@ def classes(touches: list[Touch]) -> list[Instances]:
     return list(found)
 
 
-def of_event(footprints: Footprints, event: Event) -> Footprint:
+def event_footprint(footprints: Footprints, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.taken, GroundAction):
         return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
@@ -254,7 +261,7 @@ def of_event(footprints: Footprints, event: Event) -> Footprint:
     return out
 
 
-def of_effects(footprints: Footprints, event: Event) -> Footprint:
+def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     out = empty_footprint()
     if event.step is not None and isinstance(event.step.taken, GroundAction):
