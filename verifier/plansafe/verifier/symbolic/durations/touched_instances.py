@@ -14,7 +14,13 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
-from plansafe.verifier.model.operations import SHIFTS, is_temporal, mentions, reads, subformulas
+from plansafe.verifier.model.operations import (
+    NEIGHBOUR_OPERATORS,
+    atoms_and_fluents,
+    is_temporal,
+    mentions,
+    subformulas,
+)
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Instances = frozenset[tuple[int, int]]
@@ -50,7 +56,7 @@ class PartReads:
         if part.step is not None and not about:
             formulas.append(part.step)
         for formula in formulas:
-            for read in reads(formula):
+            for read in atoms_and_fluents(formula):
                 self._read.setdefault(prints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
                     self._behind |= prints.inputs_of(read.predicate)
@@ -104,14 +110,14 @@ def _counts(formulas: list[Formula], momentary: frozenset[int]) -> bool:
     return any(
         [
             mentions(formula, momentary)
-            or any([isinstance(p, Temporal) and p.operator in SHIFTS for p in subformulas(formula)])
+            or any([isinstance(p, Temporal) and p.operator in NEIGHBOUR_OPERATORS for p in subformulas(formula)])
             for formula in formulas
         ]
     )
 
 
 def _atom(step: Formula) -> Atom:
-    atom = next(iter(reads(step)))
+    atom = next(iter(atoms_and_fluents(step)))
     assert isinstance(atom, Atom)
     return atom
 

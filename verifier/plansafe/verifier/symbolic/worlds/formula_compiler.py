@@ -28,7 +28,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import reads, reads_numbers
+from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, Search, SymbolicState
@@ -54,7 +54,7 @@ class FormulaCompiler:
         """Whether a formula reads numbers, and so may be undefined."""
         key = id(formula)
         if key not in self._numeric:
-            self._numeric[key] = reads_numbers(formula)
+            self._numeric[key] = has_comparison(formula)
         return self._numeric[key]
 
     def true(self, formula: Formula) -> LiteralFunction:
@@ -278,7 +278,7 @@ class DerivedFacts:
         self.reads_numbers = False
         for stratum in task.axioms:
             for axiom in stratum:
-                for item in reads(axiom.body):
+                for item in atoms_and_fluents(axiom.body):
                     if isinstance(item, Atom):
                         read.add(item.predicate)
                     else:
