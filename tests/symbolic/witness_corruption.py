@@ -27,11 +27,11 @@ from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, Outcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
-from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
+from plansafe.verifier.symbolic.worlds.verdict import NoPossibleWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -44,7 +44,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
+    groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
     audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
@@ -72,7 +72,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.judge(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, others=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 

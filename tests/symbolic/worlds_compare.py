@@ -12,10 +12,10 @@ from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
-from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
-from plansafe.verifier.symbolic.worlds.verdict import choose_headline
+from plansafe.verifier.symbolic.worlds.reporter import choose_headline
+from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoPossibleWorld
 
 ENGINES = ("auto", "smt")
 
@@ -75,7 +75,9 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
         return differences(case, ("auto",))
     if any([isinstance(step, IllFormed) for step in read.steps]):
         return differences(case)  # the report says what that means for safety
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    groups = find_restrictions(
+        checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
+    ).groups
     encoding = encode_plan(checker.compiled, read.steps, groups)
     out: list[str] = []
     seen = set()

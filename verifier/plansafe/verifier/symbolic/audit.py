@@ -10,7 +10,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.refusals import not_explicit
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, WorldsReporter
 from plansafe.verifier.symbolic.worlds.world_replay import order_steps
@@ -28,7 +28,7 @@ def audit(case: AuditCase) -> Report:
     if unsupported:
         return WorldsReporter(case).unsupported(*unsupported)
     try:
-        restricted = restrictions(
+        restricted = find_restrictions(
             compiled.task,
             compiled.openings,
             compiled.invariants,

@@ -1,9 +1,9 @@
 """The steps of a plan as functions of an arbitrary state before them, and the moments at which they are instantiated.
 
-In the template state, every fact that some step may change is an input of its own (:class:`Held`); every other fact
-keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order, their
-inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant where
-the plan orders the two, else an input.
+In the template state, every fact that some step may change is an input of its own (:class:`HeldInput`); every other
+fact keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order,
+their inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant
+where the plan orders the two, else an input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TooHard(Exception):
     """What the encoding over orders does not cover, or not within its limits."""
 
 
-class Held(NamedTuple):
+class HeldInput(NamedTuple):
     """An input of the template: whether a fact holds at the moment that is asked about.
 
     Of an action predicate: whether the step that is about to be taken there is this one.
@@ -61,14 +61,14 @@ class Openings(NamedTuple):
     allowed: Literal = TRUE
 
 
-def closed(engine: Engine) -> Openings:
+def no_openings(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
     evaluation = FormulaCompiler(engine.task, circuit, PossibleCertain(engine.task))
     return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, evaluation)
 
 
-class Template:
+class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
     Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
@@ -94,7 +94,7 @@ class Template:
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)
             for code, quantity in quantities.items()
-            if quantity.value.items
+            if quantity.value.weighted_atoms
         ]
         self.held: dict[Fact, Literal] = {}
         self.initial: dict[Fact, Literal] = {}
@@ -113,7 +113,7 @@ class Template:
             action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 self.action_facts[number] = action_fact
-                self.state.put(*action_fact, self.circuit.input(Held(*action_fact)))
+                self.state.put(*action_fact, self.circuit.input(HeldInput(*action_fact)))
 
     def _derive(self) -> None:
         if self._derived is not None:
@@ -156,7 +156,7 @@ class Template:
         """Give a fact that changes an input of its own."""
         predicate, code = fact
         self.initial[fact] = self._now(fact)
-        held = self.held[fact] = self.circuit.input(Held(predicate, code))
+        held = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
         if predicate < self.size:
             self.state.put(predicate, code, held)
         else:
@@ -183,7 +183,7 @@ TimePoint = int
 class Timeline:
     """The order of the steps of a template, in the circuit of the template."""
 
-    def __init__(self, template: Template, order: PartialOrder, deadline: float | None) -> None:
+    def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
         self.template = template
         self.circuit = template.circuit
         self.order = order

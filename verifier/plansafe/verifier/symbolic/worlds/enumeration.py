@@ -21,7 +21,7 @@ from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion, Outcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
+from plansafe.verifier.symbolic.circuits.solvers import Model, create_solver
 from plansafe.verifier.symbolic.worlds.encoding import FactInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler
 from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, encode_invariants, make_initial_state
@@ -64,7 +64,7 @@ class OpenWorlds:
 
     def completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
         """The true open facts of each completion, those that nothing reads aside; ``None``: not decided."""
-        solver = solver_for(self.circuit, [self.allowed])
+        solver = create_solver(self.circuit, [self.allowed])
         try:
             solver.require(self.allowed)
             while (found := solver.solve()) is not False:

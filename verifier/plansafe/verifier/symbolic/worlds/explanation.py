@@ -8,7 +8,13 @@ from typing import NamedTuple
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.reporting.worlds import Completion, ShownValue
-from plansafe.verifier.symbolic.circuits.minimal_subset import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    GaveUp,
+    MinimalSubset,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
@@ -77,19 +83,19 @@ def find_minimal_cause(
 
 def _cause(
     search: CompletionSearch, bad: OpenValues, items: list[OpenVariable], preferred: list[OpenVariable]
-) -> Minimal[OpenVariable] | None:
+) -> MinimalSubset[OpenVariable] | None:
     if not search.some_good():
-        return Minimal([])
+        return MinimalSubset([])
     literals = {item: search.literal(item, bad[item]) for item in items}
 
-    def all_bad(chosen: Sequence[OpenVariable]) -> Holds[OpenVariable] | Fails[OpenVariable]:
+    def all_bad(chosen: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         found = search.good_model([literals[item] for item in chosen])
         if isinstance(found, Model):
             good = search.completion(found, items)
-            return Fails([item for item in items if good[item] != bad[item]])
-        return Holds([item for item in chosen if literals[item] in found])
+            return PropertyFails([item for item in items if good[item] != bad[item]])
+        return PropertyHolds([item for item in chosen if literals[item] in found])
 
-    return minimal(items, all_bad, preferred)
+    return find_minimal_subset(items, all_bad, preferred)
 
 
 def _partial(search: CompletionSearch, values: OpenValues, items: Sequence[OpenVariable]) -> PartialAssignment:

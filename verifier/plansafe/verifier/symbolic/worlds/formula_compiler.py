@@ -191,7 +191,7 @@ class FormulaCompiler:
             defined = circuit.both(a.defined, b.defined)
             if defined == FALSE:
                 return FALSE
-            return circuit.both(defined, terms.compared(circuit, operator, a.value, b.value) ^ flip)
+            return circuit.both(defined, terms.compare(circuit, operator, a.value, b.value) ^ flip)
 
         return compare
 
@@ -219,18 +219,18 @@ class FormulaCompiler:
         circuit = self.circuit
         defined, result = values[0]
         if len(values) == 1:
-            return Quantity(defined, terms.times(terms.constant(-1), result) if operator == "-" else result)
+            return Quantity(defined, terms.multiply(terms.constant(-1), result) if operator == "-" else result)
         for value in values[1:]:
             defined = circuit.both(defined, value.defined)
             if defined == FALSE:
                 return Quantity(FALSE, terms.constant(0))
             if operator in ("+", "-"):
-                result = terms.plus(result, value.value, 1 if operator == "+" else -1)
+                result = terms.add(result, value.value, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.times(result, value.value)
+                result = terms.multiply(result, value.value)
             else:
-                defined = circuit.both(defined, terms.compared(circuit, "=", value.value, terms.constant(0)) ^ 1)
-                result = terms.divided(result, value.value)
+                defined = circuit.both(defined, terms.compare(circuit, "=", value.value, terms.constant(0)) ^ 1)
+                result = terms.divide(result, value.value)
         return Quantity(defined, result)
 
 

@@ -40,8 +40,8 @@ from plansafe.verifier.symbolic.worlds.world_text import describe_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.symbolic.orders.order_audit import Closed, OrderJudge
-    from plansafe.verifier.symbolic.orders.world_search import Answer
+    from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld, OrderAudit
+    from plansafe.verifier.symbolic.orders.world_search import WorldAnswer
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -63,8 +63,8 @@ class OrderDurationReporter(WorldsReporter):
         self.by = ""
         self.everywhere: set[Key] | None = None
         """What was found in every world, where each was replayed."""
-        self.orders: OrderJudge | None = None
-        self._answers: dict[str, Answer] = {}
+        self.orders: OrderAudit | None = None
+        self._answers: dict[str, WorldAnswer] = {}
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -110,19 +110,19 @@ class OrderDurationReporter(WorldsReporter):
             else:
                 yield rule.name, self._violating(self.orders, rule.name).world
 
-    def _violating(self, orders: OrderJudge, rule: str) -> Answer:
+    def _violating(self, orders: OrderAudit, rule: str) -> WorldAnswer:
         """A world that breaks a rule, if there is one; each rule is asked for once."""
         if rule not in self._answers:
             engine = self.compiled.engine
             parts = [n for n, part in enumerate(engine.plan.parts) if self.compiled.rules[part.rule].name == rule]
-            self._answers[rule] = orders.violating(parts)
+            self._answers[rule] = orders.find_violation(parts)
         return self._answers[rule]
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> WorldsVerdict:
         from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.order_audit import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import OpenWorlds, OrderAudit  # noqa: PLC0415 - for such plans alone
         from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
@@ -134,18 +134,18 @@ class OrderDurationReporter(WorldsReporter):
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
-            open_worlds = Open(openings, lambda world: OrderVerdict(*self._values(world)), each)
+            open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
         elif compiled.open:  # of what the task leaves open nothing matters to these steps
             compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
-        self.orders = OrderJudge(
+        self.orders = OrderAudit(
             compiled.engine, steps, order, self.deadline, options.question, open_worlds, options.engine
         )
         return self.orders.verdict()
 
-    def _each(self) -> Iterator[Closed | None]:
+    def _each(self) -> Iterator[ClosedWorld | None]:
         """Each world but for its order."""
-        from plansafe.verifier.symbolic.orders.order_audit import Closed  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld  # noqa: PLC0415 - for such plans alone
 
         for facts in self.openness.completions():
             if facts is None:
@@ -154,7 +154,7 @@ class OrderDurationReporter(WorldsReporter):
             for outcomes in self.openness.outcomes():
                 world = Completion(facts, {}, outcomes)
                 engine = close_compiled_task(self.compiled, world).engine
-                yield Closed(world, engine, resolve_outcomes(self.read.steps, world))
+                yield ClosedWorld(world, engine, resolve_outcomes(self.read.steps, world))
 
     def _values(self, world: Completion) -> SingleWorldValues:
         return single_world_values(self._in_world(world))
@@ -213,7 +213,7 @@ class OrderDurationReporter(WorldsReporter):
         return out
 
     def _some_world(self) -> Completion:
-        replayed = None if self.orders is None else self.orders.some()
+        replayed = None if self.orders is None else self.orders.any_replayed_world()
         if replayed is not None:
             return replayed
         facts = next(self.openness.completions(), None) or frozenset()
@@ -268,15 +268,15 @@ class OrderDurationReporter(WorldsReporter):
             return seen if verdict.rules else mark_unknown(seen)
         return self._of_orders(self.orders, verdict, seen)
 
-    def _of_orders(self, orders: OrderJudge, verdict: WorldsVerdict, seen: RuleCounts) -> RuleCounts:
+    def _of_orders(self, orders: OrderAudit, verdict: WorldsVerdict, seen: RuleCounts) -> RuleCounts:
         """What is so of each rule in some order of some world, of which ``seen`` are a few."""
         from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.world_search import Answer  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.world_search import WorldAnswer  # noqa: PLC0415
 
-        some = orders.seen[EXECUTABLE].get(True)
+        some = orders.example_worlds[EXECUTABLE].get(True)
         taking = [] if some is None else [some]
         if some is None and any([count.status == "never applied" for count in seen]):
-            found = [orders.taking(step).world for step in range(1, len(self.read.steps) + 1)]
+            found = [orders.find_world_taking(step).world for step in range(1, len(self.read.steps) + 1)]
             taking = [world for world in found if world is not None]
         seen = merge_rule_counts([seen, *[self._in_world(world).rules for world in taking]])
         out: list[RuleCount] = []
@@ -286,7 +286,7 @@ class OrderDurationReporter(WorldsReporter):
                 out.append(count)
                 continue
             if self.compiled.options.question.asks(rule):
-                answer = Answer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
+                answer = WorldAnswer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
             if answer.world is None:
@@ -295,8 +295,8 @@ class OrderDurationReporter(WorldsReporter):
                 out.append(count._replace(status="violated", violations=max(count.violations, 1)))
         return tuple(out)
 
-    def _one_by_one(self, orders: OrderJudge, seen: RuleCounts) -> RuleCounts:
-        outcomes = orders.outcomes()
+    def _one_by_one(self, orders: OrderAudit, seen: RuleCounts) -> RuleCounts:
+        outcomes = orders.collect_outcomes()
         if outcomes is None:
             return mark_unknown(seen)
         return merge_rule_counts([counts(self.compiled, outcome) for outcome in outcomes])
@@ -312,11 +312,11 @@ class OrderDurationReporter(WorldsReporter):
                 if verdict.executable is Worlds.SOME or self.orders is None:
                     return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
                 order = self.shown[number].world.order
-                found = self.orders.fails_in(order[finding.step - 1])
+                found = self.orders.share_failing_at(order[finding.step - 1])
             case _:
                 if verdict.safe is Worlds.SOME or self.orders is None:
                     return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
-                found = self.orders.violated_in(self._instances(finding))
+                found = self.orders.share_violating(self._instances(finding))
         return Worlds.SOME if found is Worlds.NONE else found  # there after a failed step alone
 
     def _instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:

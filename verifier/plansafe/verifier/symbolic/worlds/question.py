@@ -9,9 +9,21 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal_subset import TOO_MANY, Fails, GaveUp, Holds, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    TOO_MANY_NECESSARY,
+    GaveUp,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import Model
-from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, Template, innermost_first, mentioned, reach
+from plansafe.verifier.symbolic.circuits.substitution import (
+    CircuitTemplate,
+    OpenNumber,
+    collect_references,
+    find_dependencies,
+    list_inner_sums,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
@@ -66,12 +78,12 @@ def find_question(
             decides = "outcomes alone decide" if by_outcomes else "no world is safe"
             return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
         items, preferred = search.candidates(prefer)
-        if most is not None and len(reach(search.circuit, [search.good]).nodes) > MAX_GATES:
+        if most is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
         pair = _Pair(search, items)
-        found = minimal(items, pair.both_alike, preferred, most)
+        found = find_minimal_subset(items, pair.both_alike, preferred, most)
         assert found is not None
-        if found.reason == TOO_MANY:
+        if found.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {most} facts")
         asked = _opens(search, found.elements)
         if found.reason:
@@ -107,8 +119,8 @@ class _Pair:
             else:
                 others[item] = item[0] + beyond, item[1]
         self._inputs, self._numbers = inputs, others
-        template = Template(circuit, [search.allowed, search.good], inputs, others)
-        nodes = template.copied(inputs, {item: terms.variable(*other) for item, other in others.items()})
+        template = CircuitTemplate(circuit, [search.allowed, search.good], inputs, others)
+        nodes = template.instantiate_nodes(inputs, {item: terms.variable(*other) for item, other in others.items()})
         allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in (search.allowed, search.good)]
         self._differ = [allowed, search.good, good ^ 1]
         self._same = self._congruence(template, nodes)
@@ -116,7 +128,7 @@ class _Pair:
         self._unsure = [item for item in items if isinstance(item, int)]
         self._pause = self._pauses = 0
 
-    def _congruence(self, template: Template, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
+    def _congruence(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
         """For each item a literal that makes it equal in both completions.
 
         Where all children of a gate are equal, the gate is. This says nothing new, but no solver finds it quickly.
@@ -125,15 +137,15 @@ class _Pair:
         rules: list[Literal] = []
         equal: dict[OpenVariable, Literal] = {}
         for item, other in self._numbers.items():
-            equal[item] = terms.compared(circuit, "=", terms.variable(*item), terms.variable(*other))
+            equal[item] = terms.compare(circuit, "=", terms.variable(*item), terms.variable(*other))
         steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = [(node, ()) for node in self._inputs]
-        for node, old in [*steps, *template.steps]:
+        for node, old in [*steps, *template.changing_nodes]:
             if nodes[node] == 2 * node:
                 continue
             same = equal[node] = circuit.input(AuxiliaryInput("same", node))
             numbers: set[OpenNumber] = set()
             if isinstance(old, Comparison):
-                old, numbers = mentioned(old.sum)
+                old, numbers = collect_references(old.sum)
             rules.append(circuit.disjunction([same ^ 1, 2 * node, nodes[node] ^ 1]))
             rules.append(circuit.disjunction([same ^ 1, 2 * node + 1, nodes[node]]))
             if node not in self._inputs:
@@ -142,14 +154,14 @@ class _Pair:
         self._search.finder.require(circuit.conjunction(rules))
         return {item: equal[item] for item in self._items}
 
-    def both_alike(self, items: Sequence[OpenVariable]) -> Holds[OpenVariable] | Fails[OpenVariable]:
+    def both_alike(self, items: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         """Whether completions that agree on the items are both good or both bad."""
         same = self._same
         found = self._search.good_model([*self._differ, *[same[item] for item in items]])
         if not isinstance(found, Model):
-            return Holds([item for item in items if same[item] in found])
+            return PropertyHolds([item for item in items if same[item] in found])
         first, second = self._search.completion(found, self._items), self._other(found, self._items)
-        return Fails([item for item in self._items if first[item] != second[item]], self._necessary(found))
+        return PropertyFails([item for item in self._items if first[item] != second[item]], self._necessary(found))
 
     def _necessary(self, model: Model) -> list[int]:
         """Facts that by themselves make the good completion bad, or the bad one good.
@@ -206,7 +218,7 @@ class InputFlips:
     def __init__(self, circuit: Circuit, roots: Sequence[Literal]) -> None:
         self._circuit = circuit
         self._roots = tuple(roots)
-        self.nodes = reach(circuit, roots).nodes
+        self.nodes = find_dependencies(circuit, roots).nodes
 
     def around(
         self, inputs: Mapping[int, bool], values: Mapping[OpenNumber, Number], flipped: Sequence[int]
@@ -230,8 +242,8 @@ class InputFlips:
                     value &= everywhere ^ below if child & 1 else below
                 found[node] = value
             elif isinstance(key := circuit.keys[node], Comparison):
-                parts = innermost_first(key.sum)
-                bits = {literal >> 1: found[literal >> 1] for literal in mentioned(key.sum)[0]}
+                parts = list_inner_sums(key.sum)
+                bits = {literal >> 1: found[literal >> 1] for literal in collect_references(key.sum)[0]}
                 varies = any([value not in (0, everywhere) for value in bits.values()])
                 budget -= len(parts) * (count if varies else 1)
                 if budget < 0:
@@ -256,7 +268,7 @@ def _value(parts: Sequence[Sum], inputs: Mapping[int, bool], values: Mapping[Ope
     known: dict[int, Number] = {}
     for part in parts:
         total: Number = part.constant
-        for atom, coefficient in part.items:
+        for atom, coefficient in part.weighted_atoms:
             value: Number
             match atom:
                 case ("value", int(function), int(code)):

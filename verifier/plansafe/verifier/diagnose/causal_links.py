@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.support import Key, Support, SupportLiteral
+from plansafe.verifier.diagnose.supporting_literals import FactKey, SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time, whom
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
@@ -64,7 +64,7 @@ class Link(NamedTuple):
     rule: str | None = None
 
 
-class Open(NamedTuple):
+class OpenPrecondition(NamedTuple):
     """A literal that a step or the goal needs and does not find.
 
     Unless ``alone``, it is one of several ways to make the condition true.
@@ -83,7 +83,7 @@ class Threat(NamedTuple):
     consumer: int
 
 
-class Trace(NamedTuple):
+class RecordedRun(NamedTuple):
     """A recorded run.
 
     ``logs[k]``: what step ``k + 1`` changed (``None``: it did not happen). ``changers``: the steps that changed a fact,
@@ -91,22 +91,22 @@ class Trace(NamedTuple):
     """
 
     logs: list[list[StateChange] | None]
-    changers: dict[Key, list[int]]
+    changers: dict[FactKey, list[int]]
     failures: dict[int, Failure]
     state: State
 
-    def last(self, key: Key, consumer: int) -> int:
+    def last(self, key: FactKey, consumer: int) -> int:
         """The last step before ``consumer`` that changed a fact; 0 if none did."""
         steps = self.changers.get(key, ())
         place = bisect_left(steps, consumer)
         return steps[place - 1] if place else 0
 
 
-def record(checker: Checker, steps: Steps) -> Trace:
+def record_run(checker: Checker, steps: Steps) -> RecordedRun:
     """Run a plan by force and note every change. Raises :class:`NotCovered`."""
     refuse_time(checker.engine, steps)
     logs: list[list[StateChange] | None] = [None for _ in steps]
-    changers: dict[Key, list[int]] = {}
+    changers: dict[FactKey, list[int]] = {}
 
     def note(_run: Run, number: int, log: list[StateChange]) -> None:
         logs[number - 1] = list(log)
@@ -117,10 +117,10 @@ def record(checker: Checker, steps: Steps) -> Trace:
     run.steps(steps)
     if run.limit is not None and run.limit.code == SC.NUMBER_TOO_LARGE:
         raise NotCovered(run.limit.message)
-    return Trace(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
+    return RecordedRun(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
 
 
-class Question(NamedTuple):
+class RuleQuestion(NamedTuple):
     """Why ``formula`` has ``value`` in a state; asked for a violated rule."""
 
     formula: Formula
@@ -130,22 +130,22 @@ class Question(NamedTuple):
     rule: str
 
 
-class Linker:
+class CausalLinker:
     """Walks back through a trace once; then ``links``, ``open`` and ``threats`` are complete."""
 
-    def __init__(self, checker: Checker, steps: Steps, trace: Trace) -> None:
+    def __init__(self, checker: Checker, steps: Steps, trace: RecordedRun) -> None:
         self.checker = checker
         self.task = checker.engine.task
         self.steps = steps
         self.trace = trace
-        self.needs = Support(checker.engine, trace.state)
+        self.needs = SupportFinder(checker.engine, trace.state)
         self.goal_step = len(steps) + 1
         self.links: dict[Link, None] = {}
-        self.open: dict[Open, None] = {}
+        self.open: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial = checker.engine.initial().fluents
-        self._active: set[Key] = set()
-        self._questions: dict[int, list[Question]] = {}
+        self._active: set[FactKey] = set()
+        self._questions: dict[int, list[RuleQuestion]] = {}
         self._plain: dict[str, bool] = {}
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
@@ -170,7 +170,7 @@ class Linker:
                     self._condition(part, binding, number, "step")
                 failure = self.trace.failures.get(number)
                 if failure is not None and failure.detail:
-                    self.open[Open(number, failure.detail, True)] = None
+                    self.open[OpenPrecondition(number, failure.detail, True)] = None
             self._answer(number - 1)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class Linker:
     def _missing(self, literals: list[SupportLiteral], consumer: int) -> None:
         """Literals that do not hold and should."""
         for literal in literals:
-            self.open[Open(consumer, literal.text(self.task), literal.sure)] = None
+            self.open[OpenPrecondition(consumer, literal.text(self.task), literal.sure)] = None
             for basic in self.needs.against(literal):
                 for key in basic.keys:
                     step = self.trace.last(key, consumer)
@@ -252,7 +252,7 @@ class Linker:
                 value = needs.holds(effect.condition, inner)
                 yield _Outcome(effect.condition, inner, value, adds, deletes, updates)
 
-    def _comes_from(self, key: Key, outcomes: list[_Outcome], changed: bool) -> Iterator[SupportLiteral]:
+    def _comes_from(self, key: FactKey, outcomes: list[_Outcome], changed: bool) -> Iterator[SupportLiteral]:
         """The literals that the value of a fact after a step rests on, in the state before it, beside the value then.
 
         A fact is true if an effect makes it true, or if none of those that would make it false happens.
@@ -294,7 +294,7 @@ class Linker:
             for literal in self._operands(outcome, key):
                 self._defined(literal.keys[0], number)
 
-    def _operands(self, outcome: _Outcome, key: Key) -> Iterator[SupportLiteral]:
+    def _operands(self, outcome: _Outcome, key: FactKey) -> Iterator[SupportLiteral]:
         """The values that the new value of a fluent is computed from."""
         assignment = outcome.updates[key]
         base = len(self.task.predicates)
@@ -310,7 +310,7 @@ class Linker:
             formula = Compare("=", Fluent(index - base, arguments), Constant(value))
             yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
-    def _defined(self, key: Key, consumer: int) -> None:
+    def _defined(self, key: FactKey, consumer: int) -> None:
         """A step that reads a number needs it to have a value at all; numbers never lose theirs."""
         index, code = key[0] - len(self.task.predicates), key[1]
         if code not in self._initial[index]:
@@ -333,10 +333,10 @@ class Linker:
             self._facts_read(part, binding, step_of_letter[letter], consumer, rule)
             return
         at = step_of_letter[letter]
-        self._questions.setdefault(at, []).append(Question(part.body, binding, False, consumer, rule))
+        self._questions.setdefault(at, []).append(RuleQuestion(part.body, binding, False, consumer, rule))
         if part.guard is not None:
             before = step_of_letter[letter - 1] if part.after else at
-            self._questions.setdefault(before, []).append(Question(part.guard, binding, True, consumer, rule))
+            self._questions.setdefault(before, []).append(RuleQuestion(part.guard, binding, True, consumer, rule))
 
     def _answer(self, step: int) -> None:
         """Answer what was asked about the state after a step."""
@@ -378,12 +378,12 @@ class _Outcome(NamedTuple):
     condition: Formula
     binding: Binding
     value: bool | None
-    adds: frozenset[Key]
-    deletes: frozenset[Key]
-    updates: dict[Key, Assignment]
+    adds: frozenset[FactKey]
+    deletes: frozenset[FactKey]
+    updates: dict[FactKey, Assignment]
 
     @property
-    def keys(self) -> frozenset[Key]:
+    def keys(self) -> frozenset[FactKey]:
         """Everything it may change."""
         return self.adds | self.deletes | self.updates.keys()
 

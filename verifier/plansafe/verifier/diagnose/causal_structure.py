@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.links import Link, Linker, Open, Threat, record
+from plansafe.verifier.diagnose.causal_links import CausalLinker, Link, OpenPrecondition, Threat, record_run
 from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.purpose import Steps
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
@@ -25,7 +25,7 @@ class CausalStructure(NamedTuple):
 
     steps: tuple[str, ...]
     links: tuple[Link, ...]
-    open: tuple[Open, ...]
+    open: tuple[OpenPrecondition, ...]
     threats: tuple[Threat, ...]
     redundant: tuple[int, ...]
 
@@ -35,16 +35,16 @@ class CausalStructure(NamedTuple):
         return len(self.steps) + 1
 
 
-def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
+def find_causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     """The causal links, open preconditions, threats and redundant steps of a plan, read by *force*.
 
     Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
     length of the plan but for redundancy under rules: about log(n) replays for each redundant-looking step that a rule
     needs.
     """
-    trace = record(checker, steps)
+    trace = record_run(checker, steps)
     full = _Reduced(checker, steps, frozenset())
-    linker = Linker(checker, steps, trace)
+    linker = CausalLinker(checker, steps, trace)
     linker.walk(
         [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.question)],
         full.step_of_letter,

@@ -18,15 +18,15 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.worlds import (
+from plansafe.verifier.diagnose.plan_variants import (
     ABSENT,
     STEP,
-    ConditionsAt,
+    ConditionsAfterSteps,
     Element,
-    Intervention,
-    Question,
-    Worlds,
-    question,
+    PlanVariants,
+    Variant,
+    VariantQuestion,
+    violation_question,
 )
 from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time
 from plansafe.verifier.execution.replay import HALT, SKIP, Run
@@ -57,7 +57,7 @@ class Cause(NamedTuple):
     text: str
 
 
-def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limit_s: float = 2.0) -> Cause:
+def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limit_s: float = 2.0) -> Cause:
     """The minimal cause of a finding of a plan: of a violated rule, a failed precondition or an unmet goal.
 
     An ill-formed step is its own cause. Raises :class:`NotCovered` for timed plans, undecided rules, effects that
@@ -81,7 +81,7 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
 # -- from a finding to a question -------------------------------------------------------------------------------------
 
 
-def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
+def _worlds(checker: Checker, steps: Steps, finding: Finding) -> PlanVariants:
     """The worlds of the finding's first reading, with the question that the finding answers."""
     engine = checker.engine
     run = Run(engine, finding.readings[0])
@@ -92,24 +92,24 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
         last = min(failed) - 1
     elif run.reading == SKIP:
         happening = [ABSENT if number in failed else step for number, step in enumerate(steps, 1)]
-    asked: list[Question] = []
+    asked: list[VariantQuestion] = []
     if finding.finding_class is FindingClass.UNMET_GOAL:
-        asked = [ConditionsAt(((last, And(engine.task.goal), {}, (False, None)),))]
+        asked = [ConditionsAfterSteps(((last, And(engine.task.goal), {}, (False, None)),))]
     elif finding.code == SC.PRECONDITION:
         step = steps[finding.step - 1]
         assert isinstance(step, GroundAction)
         binding = step.binding
-        asked = [ConditionsAt(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
+        asked = [ConditionsAfterSteps(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
     elif finding.rule is not None:
         asked = _violations(checker, run, finding, last)
     if asked:
-        worlds = Worlds(engine, happening, asked)
+        worlds = PlanVariants(engine, happening, asked)
         if worlds.wrong(worlds.elements):
             return worlds
     raise NotCovered(f"no cause is known for this finding ({finding.code})")
 
 
-def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list[Question]:
+def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list[VariantQuestion]:
     """Of a violated rule: a question for each part that has the finding's instance, violated in this world or not."""
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
@@ -122,7 +122,7 @@ def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list
             at = last if violation.at_end else at
             same = [(part, _instance(checker, part, finding)) for part in rule.parts]
             return [
-                question(rule, part, violation, own, at, last, action_predicates)
+                violation_question(rule, part, violation, own, at, last, action_predicates)
                 for part, own in same
                 if own is not None
             ]
@@ -144,28 +144,28 @@ def _instance(checker: Checker, part: Part, finding: Finding) -> tuple[int, ...]
 class _Search:
     """Smallest hitting sets of the worlds in which nothing is wrong, until one is sufficient."""
 
-    def __init__(self, worlds: Worlds, time_limit_s: float) -> None:
+    def __init__(self, worlds: PlanVariants, time_limit_s: float) -> None:
         self.worlds = worlds
         self.seconds = time_limit_s
         self.deadline = monotonic() + time_limit_s
         self.random = Random(0)
-        self._parts: list[Worlds] | None = None
+        self._parts: list[PlanVariants] | None = None
         ordered = sorted(worlds.elements, key=lambda e: (e[0] != STEP, -e[1] if e[0] == STEP else 0, e))
         # Fewer elements first, then fewer facts, then later steps.
         self.cost = {e: (1 << 40) + ((e[0] != STEP) << 20) + rank for rank, e in enumerate(ordered)}
 
-    def run(self) -> tuple[Intervention, bool]:
+    def run(self) -> tuple[Variant, bool]:
         """A cause, and whether it is proved to be a minimum."""
-        left_out: list[Intervention] = []
+        left_out: list[Variant] = []
         while monotonic() < self.deadline:
-            candidate = smallest_hitting_set(left_out, self.cost)
+            candidate = find_smallest_hitting_set(left_out, self.cost)
             world, complete = self._harmless(candidate)
             if world is None:
                 return candidate, complete
             left_out.append(self.worlds.elements - self._grown(world))
         return self._shrunk(), False
 
-    def _harmless(self, kept: Intervention) -> tuple[Intervention | None, bool]:
+    def _harmless(self, kept: Variant) -> tuple[Variant | None, bool]:
         """A world that keeps a set and in which nothing is wrong; else whether all that matter were tried."""
         matter = self.worlds.relevant(kept)
         base = kept | (self.worlds.elements - matter)
@@ -181,12 +181,12 @@ class _Search:
                 return None, False
         return None, complete
 
-    def _conjuncts(self) -> list[Worlds]:
+    def _conjuncts(self) -> list[PlanVariants]:
         if self._parts is None:
             self._parts = self.worlds.conjuncts()
         return self._parts
 
-    def _sure(self, conjunct: Worlds, kept: Intervention) -> bool:
+    def _sure(self, conjunct: PlanVariants, kept: Variant) -> bool:
         """Whether a conjunct fails in every world that keeps a set: then so does the conjunction."""
         kept &= conjunct.elements
         free = conjunct.relevant(kept) - kept
@@ -198,13 +198,13 @@ class _Search:
                 return False
         return True
 
-    def _choices(self, free: list[Element]) -> Iterator[Intervention]:
+    def _choices(self, free: list[Element]) -> Iterator[Variant]:
         """All subsets: the smallest and the largest first."""
         sizes = sorted(range(len(free) + 1), key=lambda size: min(size, len(free) - size))
         for size in sizes:
             yield from [frozenset(chosen) for chosen in combinations(free, size)]
 
-    def _samples(self, free: list[Element]) -> Iterator[Intervention]:
+    def _samples(self, free: list[Element]) -> Iterator[Variant]:
         """Nothing; all but one; and some at random, sparse and dense."""
         yield frozenset()
         every = frozenset(free)
@@ -214,38 +214,38 @@ class _Search:
             share = self.random.random()
             yield frozenset([element for element in free if self.random.random() < share])
 
-    def _grown(self, world: Intervention) -> Intervention:
+    def _grown(self, world: Variant) -> Variant:
         """A largest world around one in which nothing is wrong that is still so; when time is up, any that is."""
 
-        def grown(now: Intervention, some: Intervention) -> Intervention | None:
+        def grown(now: Variant, some: Variant) -> Variant | None:
             return None if self.worlds.wrong(now | some) else now | some
 
         order = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
-        return _galloping(world, order, grown, self.deadline)[0]
+        return _gallop(world, order, grown, self.deadline)[0]
 
-    def _shrunk(self) -> Intervention:
+    def _shrunk(self) -> Variant:
         """When time is up: elements that are enough by themselves, and none of which can be left out.
 
         Raises :class:`NotCovered` where as much time again is not enough for that.
         """
 
-        def shrunk(now: Intervention, some: Intervention) -> Intervention | None:
+        def shrunk(now: Variant, some: Variant) -> Variant | None:
             return now - some if self.worlds.wrong(now - some) else None
 
         order = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
         until = monotonic() + max(self.seconds, LEAST_S)
-        kept, whole = _galloping(self.worlds.elements, order, shrunk, until)
+        kept, whole = _gallop(self.worlds.elements, order, shrunk, until)
         if not whole:
             raise NotCovered("the time limit passed before one was found")
         return kept
 
 
-def _galloping(
-    now: Intervention,
+def _gallop(
+    now: Variant,
     order: Sequence[Element],
-    changed: Callable[[Intervention, Intervention], Intervention | None],
+    changed: Callable[[Variant, Variant], Variant | None],
     until: float,
-) -> tuple[Intervention, bool]:
+) -> tuple[Variant, bool]:
     """Change a set by elements in their order, as far as they fit; and whether there was time to ask about all.
 
     As long as elements fit, twice as many are tried at once, else half as many: where k of n do not fit, some k log n
@@ -268,11 +268,11 @@ def _galloping(
     return now, True
 
 
-def smallest_hitting_set(sets: Sequence[Intervention], cost: Mapping[Element, int]) -> Intervention:
+def find_smallest_hitting_set(sets: Sequence[Variant], cost: Mapping[Element, int]) -> Variant:
     """A set of least cost with an element of each of the sets. Branch and bound; exponential in the worst case."""
-    best: list[tuple[int, Intervention]] = []
+    best: list[tuple[int, Variant]] = []
 
-    def search(chosen: Intervention, price: int, rest: list[Intervention]) -> None:
+    def search(chosen: Variant, price: int, rest: list[Variant]) -> None:
         bound = 0
         apart: set[Element] = set()
         for one in rest:  # sets without common elements need an element each

@@ -32,7 +32,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
 from plansafe.verifier.model.printing import formula_text
 
-Key = tuple[int, int]
+FactKey = tuple[int, int]
 """A basic fact (predicate, code), or a fluent (number of predicates + function, code)."""
 MAX_FLIPS = 100
 """Of a condition that rests on more literals than this, whether each is needed is told by its shape alone."""
@@ -48,7 +48,7 @@ class SupportLiteral(NamedTuple):
     formula: Formula
     binding: Binding
     value: bool
-    keys: tuple[Key, ...]
+    keys: tuple[FactKey, ...]
     sure: bool
 
     def text(self, task: Task) -> str:
@@ -56,7 +56,7 @@ class SupportLiteral(NamedTuple):
         return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
-class Support:
+class SupportFinder:
     """Answers for one state, which may change between questions (:meth:`moved` says so)."""
 
     def __init__(self, engine: Engine, state: State) -> None:
@@ -98,11 +98,11 @@ class Support:
         """The code of ground arguments."""
         return self.task.code_of(arguments, binding)
 
-    def key(self, atom: Atom, binding: Binding) -> Key:
+    def key(self, atom: Atom, binding: Binding) -> FactKey:
         """The fact that an atom is about."""
         return atom.predicate, self.code(atom.arguments, binding)
 
-    def fluents(self, formula: Compare, binding: Binding) -> tuple[Key, ...]:
+    def fluents(self, formula: Compare, binding: Binding) -> tuple[FactKey, ...]:
         """The fluents that a comparison reads."""
         base = len(self.task.predicates)
         reads = [*expression_fluents(formula.left), *expression_fluents(formula.right)]
@@ -171,7 +171,7 @@ class Support:
         reasons = self.evaluator.reasons(formula, binding, True, EVERYTHING)
         found: dict[str, SupportLiteral] = {}
         for reason in reasons:
-            keys: tuple[Key, ...] = ()
+            keys: tuple[FactKey, ...] = ()
             if isinstance(reason.formula, Atom):
                 keys = (self.key(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
@@ -195,7 +195,7 @@ class Support:
 
     # -- derived predicates -------------------------------------------------------------------------------------------
 
-    def _bodies(self, fact: Key, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
+    def _bodies(self, fact: FactKey, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
         """The bodies that a derived fact's value comes from, each with the value it has.
 
         A true fact: those that hold by facts of earlier stages alone, so that no fact explains itself.
@@ -210,17 +210,17 @@ class Support:
             if not value:
                 yield axiom.body, binding, False, False
             elif Evaluator(self.task, earlier or [], self.state.fluents).holds(axiom.body, binding) is True:
-                for literal in Support._in(self, earlier or [])._literals(axiom.body, binding, True, False):  # noqa: SLF001 - of its own class
+                for literal in SupportFinder._in(self, earlier or [])._literals(axiom.body, binding, True, False):  # noqa: SLF001 - of its own class
                     yield literal.formula, literal.binding, literal.value, False
 
     @classmethod
-    def _in(cls, other: Support, facts: list[set[int]]) -> Support:
+    def _in(cls, other: SupportFinder, facts: list[set[int]]) -> SupportFinder:
         """The same questions in a state with fewer derived facts."""
         needs = cls(other.engine, State(other.task, facts, other.state.fluents))
         needs._compiled = other._compiled
         return needs
 
-    def _stage(self, fact: Key) -> list[set[int]]:
+    def _stage(self, fact: FactKey) -> list[set[int]]:
         """The facts from which a true derived fact follows at once: those of the stages before its own."""
         if self._stages is None:
             self._stages = list(self._staged())
@@ -257,7 +257,7 @@ class Support:
     # -- what is needed -----------------------------------------------------------------------------------------------
 
     def needed(
-        self, formula: Formula, binding: Binding, literals: list[SupportLiteral], producer: Callable[[Key], int]
+        self, formula: Formula, binding: Binding, literals: list[SupportLiteral], producer: Callable[[FactKey], int]
     ) -> list[bool]:
         """For each literal a true condition rests on, whether it is needed.
 

@@ -1,8 +1,8 @@
 """Worlds: what would have happened, had some steps and some initial facts been left out (docs/diagnose.md).
 
 In a world a step that is left out is idle: its moment passes, and nothing happens. Every other step of the plan
-happens, whether or not it can be taken. A :class:`Question` is something that is wrong in the world where nothing is
-left out; worlds are asked whether it still is.
+happens, whether or not it can be taken. A :class:`VariantQuestion` is something that is wrong in the world where
+nothing is left out; worlds are asked whether it still is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]
 """What may be left out: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
-Intervention = frozenset[Element]
+Variant = frozenset[Element]
 IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
 ABSENT = IllFormed("", "", 0)
 STEP = -1
@@ -37,7 +37,7 @@ ANY = -1
 """In place of a code: all facts of the predicate."""
 
 
-class ConditionsAt(NamedTuple):
+class ConditionsAfterSteps(NamedTuple):
     """Wrong iff each condition has one of the given values after the step it is asked for (0: at the start).
 
     ``step``: a step that must not be left out for anything to be wrong; 0 for none.
@@ -47,7 +47,7 @@ class ConditionsAt(NamedTuple):
     step: int = 0
 
 
-class Watched(NamedTuple):
+class WatchedPart(NamedTuple):
     """Wrong iff, in the plan cut after step ``last``, an instance of a part is violated; at ``step``, if given."""
 
     rule: Rule
@@ -57,10 +57,10 @@ class Watched(NamedTuple):
     step: int | None = None
 
 
-Question = ConditionsAt | Watched
+VariantQuestion = ConditionsAfterSteps | WatchedPart
 
 
-def question(
+def violation_question(
     rule: Rule,
     part: Part,
     violation: Violation,
@@ -68,7 +68,7 @@ def question(
     at: int,
     last: int,
     action_predicates: frozenset[int],
-) -> Question:
+) -> VariantQuestion:
     """What a violation of an instance says is wrong, as far as a part of the rule goes.
 
     ``at``: the step after which it was found; ``last``: the plan's last.
@@ -81,38 +81,40 @@ def question(
     if of_states and part.mode in ("always", "end", "each"):
         slots = bind(part.parameters, binding)
         if part.mode != "each":
-            return ConditionsAt(((at, part.body, slots, (False,)),))
+            return ConditionsAfterSteps(((at, part.body, slots, (False,)),))
         body = (step if part.after else step - 1, part.body, slots, (False,))
-        return ConditionsAt(((step - 1, guard, slots, (True,)), body), step)
+        return ConditionsAfterSteps(((step - 1, guard, slots, (True,)), body), step)
     if part.mode == "always" and not mentions(part.body, action_predicates):
-        return Watched(rule, part._replace(mode="end"), binding, at)
-    return Watched(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
+        return WatchedPart(rule, part._replace(mode="end"), binding, at)
+    return WatchedPart(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
 
 
-class Worlds:
+class PlanVariants:
     """Asks in many worlds of one plan whether anything in question is wrong there.
 
     ``steps``: an ill-formed one is in no world, and has no moment. ``elements``: all that matters to the questions.
     """
 
-    def __init__(self, engine: Engine, steps: Steps, questions: Sequence[Question]) -> None:
+    def __init__(self, engine: Engine, steps: Steps, questions: Sequence[VariantQuestion]) -> None:
         self.engine = engine
         self.task = engine.task
         self.plan = steps
         self.questions = questions
-        last = max([q.last if isinstance(q, Watched) else max([q.step, *[a[0] for a in q.asked]]) for q in questions])
+        last = max(
+            [q.last if isinstance(q, WatchedPart) else max([q.step, *[a[0] for a in q.asked]]) for q in questions]
+        )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.initial()
         self._footprints = Footprints(self.task, 0)
-        self.verdicts: dict[Intervention, bool] = {}
+        self.verdicts: dict[Variant, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
         self._mentioned = self._action_predicates_mentioned()
-        self._watches = {n: self._alone(q) for n, q in enumerate(questions) if isinstance(q, Watched)}
+        self._watches = {n: self._alone(q) for n, q in enumerate(questions) if isinstance(q, WatchedPart)}
         self.elements = self.relevant(frozenset())
 
     # -- which elements matter ----------------------------------------------------------------------------------------
 
-    def relevant(self, there: Intervention) -> Intervention:
+    def relevant(self, there: Variant) -> Variant:
         """The elements that may matter in worlds where ``there`` is not left out; no other one does.
 
         Walks back from the end with the facts that may be read later. A step that is there and sets a fact whatever
@@ -145,13 +147,13 @@ class Worlds:
         return frozenset(out)
 
     def _action_predicates_mentioned(self) -> frozenset[int]:
-        parts = [asked.part for asked in self.questions if isinstance(asked, Watched)]
+        parts = [asked.part for asked in self.questions if isinstance(asked, WatchedPart)]
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
         return frozenset([r.predicate for f in formulas for r in atoms_in(f)])
 
     def _counts(self, number: int, step: GroundAction) -> bool:
         """Whether a step matters by being taken, and not only by what it changes."""
-        if any([isinstance(asked, ConditionsAt) and asked.step == number for asked in self.questions]):
+        if any([isinstance(asked, ConditionsAfterSteps) and asked.step == number for asked in self.questions]):
             return True
         return self.engine.action_predicates.get(("start", step.action.name)) in self._mentioned
 
@@ -159,7 +161,7 @@ class Worlds:
         """What the questions read after a step."""
         found = empty_footprint()
         for asked in self.questions:
-            if isinstance(asked, ConditionsAt):
+            if isinstance(asked, ConditionsAfterSteps):
                 for at, formula, binding, _ in asked.asked:
                     if at == number:
                         self._footprints.read((formula,), binding, found)
@@ -182,21 +184,21 @@ class Worlds:
                 self._footprints.write(effect, binding, found)
                 yield _Instance(effect, found, found.changes, _keys(found) | found.writes.keys())
 
-    def conjuncts(self) -> list[Worlds]:
+    def conjuncts(self) -> list[PlanVariants]:
         """If the question is why a conjunction fails: the same about conjuncts that fail in the whole plan.
 
         What is wrong about one of them in every world is wrong about the conjunction; and less matters to it. At most
         :data:`MAX_CONJUNCTS`; instances of ``forall`` are conjuncts.
         """
         first = self.questions[0]
-        if len(self.questions) > 1 or not isinstance(first, ConditionsAt) or len(first.asked) > 1:
+        if len(self.questions) > 1 or not isinstance(first, ConditionsAfterSteps) or len(first.asked) > 1:
             return []
         at, formula, binding, values = first.asked[0]
         if True in values:
             return []
         out = []
         for part, bound in self._conjuncts(formula, binding):
-            one = Worlds(self.engine, self.plan, [ConditionsAt(((at, part, bound, values),), first.step)])
+            one = PlanVariants(self.engine, self.plan, [ConditionsAfterSteps(((at, part, bound, values),), first.step)])
             if one.wrong(one.elements):
                 out.append(one)
                 if len(out) == MAX_CONJUNCTS:
@@ -215,7 +217,7 @@ class Worlds:
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
-    def wrong(self, world: Intervention) -> bool:
+    def wrong(self, world: Variant) -> bool:
         """Whether anything in question is wrong in the world where all elements but these are left out.
 
         Raises :class:`NotCovered` where a number grows too large.
@@ -226,7 +228,7 @@ class Worlds:
                 known = any(
                     [
                         self._at_moments(asked, world)
-                        if isinstance(asked, ConditionsAt)
+                        if isinstance(asked, ConditionsAfterSteps)
                         else self._watched(n, asked, world)
                         for n, asked in enumerate(self.questions)
                     ]
@@ -236,7 +238,7 @@ class Worlds:
             self.verdicts[world] = known
         return known
 
-    def _state(self, world: Intervention) -> State:
+    def _state(self, world: Variant) -> State:
         """The initial state of a world."""
         state = self.initial.fork()
         for index, code in self.elements - world:
@@ -248,15 +250,15 @@ class Worlds:
             self.engine.axioms.compute(state.facts, state.fluents)
         return state
 
-    def _at_moments(self, question: ConditionsAt, world: Intervention) -> bool:
-        if question.step and (STEP, question.step) not in world:
+    def _at_moments(self, violation_question: ConditionsAfterSteps, world: Variant) -> bool:
+        if violation_question.step and (STEP, violation_question.step) not in world:
             return False
         state = self._state(world)
         for number in range(len(self.steps) + 1):
             step = self.steps[number - 1] if number else None
             if step is not None and (STEP, number) in world:
                 self._force(state, step)
-            for at, formula, binding, values in question.asked:
+            for at, formula, binding, values in violation_question.asked:
                 if (
                     at == number
                     and Evaluator(self.task, state.facts, state.fluents).holds(formula, binding) not in values
@@ -277,14 +279,14 @@ class Worlds:
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
 
-    def _alone(self, asked: Watched) -> tuple[Engine, Runtime]:
+    def _alone(self, asked: WatchedPart) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), matches=())
         engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
         plan = Plan(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
         return engine, Runtime(plan, engine.emitter)
 
-    def _watched(self, number: int, asked: Watched, world: Intervention) -> bool:
+    def _watched(self, number: int, asked: WatchedPart, world: Variant) -> bool:
         engine, unstarted = self._watches[number]
         run = Run(engine, FORCE)
         run.state = self._state(world)
