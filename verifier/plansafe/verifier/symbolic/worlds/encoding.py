@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.reporting.report import RuleCount, Worlds
-from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 
 # ---- inputs: the keys of a circuit's inputs are these, and :class:`~.terms.Comparison` ------------------------------
@@ -91,21 +89,3 @@ class Encoding(NamedTuple):
     soft: tuple[InstanceLiteral, ...] = ()
     undecided_at: tuple[InstanceLiteral, ...] = ()
     given_up: frozenset[int] = frozenset()
-
-
-class Verdict(NamedTuple):
-    """The three values over all worlds, and a world in which each fails.
-
-    ``rules``: what is so of each rule, where that was looked at; ``breaking``: names of rules, and worlds that break
-    them.
-    """
-
-    executable: Worlds
-    goal: Worlds
-    safe: Worlds
-    not_executable: Completion | None
-    not_goal: Completion | None
-    not_safe: Completion | None
-    limits: tuple[str, ...] = ()
-    rules: tuple[RuleCount, ...] = ()
-    breaking: tuple[tuple[str, Completion], ...] = ()

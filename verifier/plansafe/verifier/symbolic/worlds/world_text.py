@@ -15,7 +15,9 @@ Key = tuple[int, int]
 ChoiceKey = tuple[int, int, tuple[int, ...]]
 
 
-def facts_said(task: Task, world: Completion, facts: Iterable[Key], values: Iterable[Key]) -> tuple[ShownValue, ...]:
+def describe_facts(
+    task: Task, world: Completion, facts: Iterable[Key], values: Iterable[Key]
+) -> tuple[ShownValue, ...]:
     """The values that some facts and numbers have in a world; true facts first."""
     known = [
         ShownValue(task.fact_text(predicate, code), "true" if (predicate, code) in world.facts else "false")
@@ -26,7 +28,7 @@ def facts_said(task: Task, world: Completion, facts: Iterable[Key], values: Iter
     return tuple([*numbers, *known][:MAX_FACTS])
 
 
-def world_said(
+def describe_world(
     task: Task,
     steps: list[GroundAction | IllFormed],
     world: Completion,
@@ -39,19 +41,19 @@ def world_said(
     for step, number, objects in sorted(choices):
         taken = steps[step - 1]
         if isinstance(taken, GroundAction):
-            said = outcome_said(task, taken, step, number, objects, world.alternative(step, number, objects))
+            said = describe_outcome(task, taken, step, number, objects, world.alternative(step, number, objects))
             outcomes.append(said)
     durations = tuple([ShownValue(f"step {step}", str(duration)) for step, duration in world.durations])
-    return ShownWorld(facts_said(task, world, facts, values), tuple(outcomes), (), durations)
+    return ShownWorld(describe_facts(task, world, facts, values), tuple(outcomes), (), durations)
 
 
-def outcome_said(
+def describe_outcome(
     task: Task, taken: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
 ) -> ShownOutcome:
     """One outcome of a step, with the objects of the step for the action's parameters."""
     action = taken.action
     words = dict(zip([v.name for v in action.parameters], task.names(taken.objects), strict=True))
-    choice = choice_of(taken, number)
+    choice = find_choice(taken, number)
     if choice is not None:
         words.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
     found = _statement(action.node, number)
@@ -61,7 +63,7 @@ def outcome_said(
     return ShownOutcome(step, text, alternative + 1, alternatives, effect)
 
 
-def choice_of(taken: GroundAction, number: int) -> Choice | None:
+def find_choice(taken: GroundAction, number: int) -> Choice | None:
     """A choice of a step's action, by the number of its ``oneof``."""
     for effect in taken.action.start.effects:
         for choice in effect.choices:

@@ -15,13 +15,27 @@ from plansafe.verifier.reporting.summary import counts
 from plansafe.verifier.reporting.worlds import Completion, ShownValue, ShownWorld, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
-from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed, in_world, judged
-from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
-from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure
-from plansafe.verifier.symbolic.worlds.texts import world_said
-from plansafe.verifier.symbolic.worlds.witness import certain_world, resolved, total_outcomes
+from plansafe.verifier.symbolic.worlds.enumeration import OpenWorlds, judge_each_world
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction, FailingWorld, WorldsReporter
+from plansafe.verifier.symbolic.worlds.verdict import (
+    VIOLATED_STATUSES,
+    RuleCounts,
+    WorldsVerdict,
+    choose_headline,
+    mark_kept,
+    mark_unknown,
+    merge_rule_counts,
+)
+from plansafe.verifier.symbolic.worlds.world_replay import (
+    SingleWorldValues,
+    close_compiled_task,
+    complete_outcomes,
+    make_certain_world,
+    report_in_world,
+    resolve_outcomes,
+    single_world_values,
+)
+from plansafe.verifier.symbolic.worlds.world_text import describe_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,13 +53,13 @@ _OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
 Key = tuple[object, ...]
 
 
-class Unencoded(Show):
+class OrderDurationReporter(WorldsReporter):
     """One plan with times, or partially ordered, judged over all worlds."""
 
-    def __init__(self, case: Case, restricted: Restrictions) -> None:
+    def __init__(self, case: AuditCase, restricted: Restrictions) -> None:
         super().__init__(case)
         self.restricted = restricted
-        self.openness = Openness(self.compiled, self.read, restricted.groups)
+        self.openness = OpenWorlds(self.compiled, self.read, restricted.groups)
         self.by = ""
         self.everywhere: set[Key] | None = None
         """What was found in every world, where each was replayed."""
@@ -69,12 +83,12 @@ class Unencoded(Show):
             self._show_other_rules(verdict)
             sample = self.shown[0].report if self.shown else self.replay(self._some_world())
             if not self.shown and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
-                raise Contradicted("every world should be safe, and one is not")
+                raise EngineContradiction("every world should be safe, and one is not")
             return self._report(verdict, sample)
-        except Contradicted as contradiction:
+        except EngineContradiction as contradiction:
             return self.disagreement(contradiction.what)
 
-    def _show_other_rules(self, verdict: Verdict) -> None:
+    def _show_other_rules(self, verdict: WorldsVerdict) -> None:
         """A world for each rule that is broken in none of those shown."""
         if verdict.not_safe is None:
             return
@@ -84,7 +98,7 @@ class Unencoded(Show):
             if world is not None:
                 self.show(name, world)
 
-    def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, Completion | None]]:
+    def _breaking(self, verdict: WorldsVerdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
         found, asks = dict(verdict.breaking), self.compiled.options.question.asks
         for rule in self.compiled.rules:
@@ -106,7 +120,7 @@ class Unencoded(Show):
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
-    def _ordered(self) -> Verdict:
+    def _ordered(self) -> WorldsVerdict:
         from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.order_audit import OpenWorlds, OrderAudit  # noqa: PLC0415 - for such plans alone
         from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
@@ -122,7 +136,7 @@ class Unencoded(Show):
             each = None if start.numbers else self._each
             open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
         elif compiled.open:  # of what the task leaves open nothing matters to these steps
-            compiled = closed(compiled, certain_world(steps))
+            compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderAudit(
             compiled.engine, steps, order, self.deadline, options.question, open_worlds, options.engine
@@ -139,49 +153,49 @@ class Unencoded(Show):
                 return
             for outcomes in self.openness.outcomes():
                 world = Completion(facts, {}, outcomes)
-                engine = closed(self.compiled, world).engine
-                yield ClosedWorld(world, engine, resolved(self.read.steps, world))
+                engine = close_compiled_task(self.compiled, world).engine
+                yield ClosedWorld(world, engine, resolve_outcomes(self.read.steps, world))
 
-    def _values(self, world: Completion) -> ThreeValues:
-        return judged(self._in_world(world))
+    def _values(self, world: Completion) -> SingleWorldValues:
+        return single_world_values(self._in_world(world))
 
     def _in_world(self, world: Completion) -> Report:
-        return in_world(self.compiled, self.plan, self.read, world, halt_only=True)
+        return report_in_world(self.compiled, self.plan, self.read, world, halt_only=True)
 
-    def _timed(self) -> Verdict:
+    def _timed(self) -> WorldsVerdict:
         intervals = self._intervals()
         if intervals and not self.openness.is_open:
             self.by = "all durations"
-            return self._over_durations(self.compiled, certain_world(self.read.steps), intervals)
+            return self._over_durations(self.compiled, make_certain_world(self.read.steps), intervals)
         self.by = "one world after the other"
 
-        def judge(world: Completion) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
+        def judge(world: Completion) -> tuple[tuple[Worlds, Worlds, Worlds], WorldsVerdict]:
             if intervals:
-                verdict = self._over_durations(closed(self.compiled, world), world, intervals)
+                verdict = self._over_durations(close_compiled_task(self.compiled, world), world, intervals)
                 return (verdict.executable, verdict.goal, verdict.safe), verdict
             report = self._in_world(world)
-            values = judged(report)
+            values = single_world_values(report)
             found = {_key(finding) for finding in report.findings}
             self.everywhere = found if self.everywhere is None else self.everywhere & found
             failing = [world if value is False else None for value in values]
             executable, goal, safe = [_OF_BOOLEAN[value] for value in values]
-            rules = unsure(report.rules) if report.limits else report.rules
-            breaking = tuple([(count.name, world) for count in rules if count.status in BROKEN])
-            verdict = Verdict(executable, goal, safe, failing[0], failing[1], failing[2], (), rules, breaking)
+            rules = mark_unknown(report.rules) if report.limits else report.rules
+            breaking = tuple([(count.name, world) for count in rules if count.status in VIOLATED_STATUSES])
+            verdict = WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], (), rules, breaking)
             return (executable, goal, safe), verdict
 
-        verdict = judge_each(self.openness, judge, self.deadline)
+        verdict = judge_each_world(self.openness, judge, self.deadline)
         if verdict.limits:
             self.everywhere = None
         return verdict
 
     def _over_durations(
         self, compiled: CompiledTask, world: Completion, intervals: dict[int, tuple[Number, Number]]
-    ) -> Verdict:
+    ) -> WorldsVerdict:
         from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
-        steps = resolved(self.read.steps, world)
+        steps = resolve_outcomes(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
@@ -204,13 +218,13 @@ class Unencoded(Show):
             return replayed
         facts = next(self.openness.completions(), None) or frozenset()
         order = _an_order(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else ()
-        outcomes = total_outcomes(self.openness.statements, {})
+        outcomes = complete_outcomes(self.openness.statements, {})
         durations = tuple([(number, low) for number, (low, _) in self._intervals().items()])
         return Completion(facts, self.openness.some_values(), outcomes, order, durations)
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
-    def _report(self, verdict: Verdict, sample: Report) -> Report:
+    def _report(self, verdict: WorldsVerdict, sample: Report) -> Report:
         pairs = _unordered(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else 0
         durations = len(self._intervals())
         openness = self.openness
@@ -234,7 +248,7 @@ class Unencoded(Show):
         rules = self._rules(verdict, sample)
         deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.question.decides(rule)]
         return sample._replace(
-            headline=headline(verdict, any([count.instances for count in rules if count.name in deciding])),
+            headline=choose_headline(verdict, any([count.instances for count in rules if count.name in deciding])),
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
@@ -247,14 +261,14 @@ class Unencoded(Show):
             decided=self.decided(sample),
         )
 
-    def _rules(self, verdict: Verdict, sample: Report) -> Counts:
+    def _rules(self, verdict: WorldsVerdict, sample: Report) -> RuleCounts:
         """What is so of each rule in some world."""
-        seen = merged([verdict.rules, sample.rules, *[shown.report.rules for shown in self.shown]])
+        seen = merge_rule_counts([verdict.rules, sample.rules, *[shown.report.rules for shown in self.shown]])
         if self.orders is None:
-            return seen if verdict.rules else unsure(seen)
+            return seen if verdict.rules else mark_unknown(seen)
         return self._of_orders(self.orders, verdict, seen)
 
-    def _of_orders(self, orders: OrderAudit, verdict: Verdict, seen: Counts) -> Counts:
+    def _of_orders(self, orders: OrderAudit, verdict: WorldsVerdict, seen: RuleCounts) -> RuleCounts:
         """What is so of each rule in some order of some world, of which ``seen`` are a few."""
         from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE  # noqa: PLC0415 - for such plans alone
         from plansafe.verifier.symbolic.orders.world_search import WorldAnswer  # noqa: PLC0415
@@ -264,11 +278,11 @@ class Unencoded(Show):
         if some is None and any([count.status == "never applied" for count in seen]):
             found = [orders.find_world_taking(step).world for step in range(1, len(self.read.steps) + 1)]
             taking = [world for world in found if world is not None]
-        seen = merged([seen, *[self._in_world(world).rules for world in taking]])
+        seen = merge_rule_counts([seen, *[self._in_world(world).rules for world in taking]])
         out: list[RuleCount] = []
         for rule, count in zip(self.compiled.rules, seen, strict=True):
             answer = None
-            if count.status in BROKEN or count.status == "not applicable":
+            if count.status in VIOLATED_STATUSES or count.status == "not applicable":
                 out.append(count)
                 continue
             if self.compiled.options.question.asks(rule):
@@ -276,18 +290,18 @@ class Unencoded(Show):
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
             if answer.world is None:
-                out.append(unbroken(count))
+                out.append(mark_kept(count))
             else:
                 out.append(count._replace(status="violated", violations=max(count.violations, 1)))
         return tuple(out)
 
-    def _one_by_one(self, orders: OrderAudit, seen: Counts) -> Counts:
+    def _one_by_one(self, orders: OrderAudit, seen: RuleCounts) -> RuleCounts:
         outcomes = orders.collect_outcomes()
         if outcomes is None:
-            return unsure(seen)
-        return merged([counts(self.compiled, outcome) for outcome in outcomes])
+            return mark_unknown(seen)
+        return merge_rule_counts([counts(self.compiled, outcome) for outcome in outcomes])
 
-    def _worlds_of(self, finding: Finding, verdict: Verdict, number: int) -> Worlds:
+    def _worlds_of(self, finding: Finding, verdict: WorldsVerdict, number: int) -> Worlds:
         """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
         if self.everywhere is not None:
             return Worlds.ALL if _key(finding) in self.everywhere else Worlds.SOME
@@ -316,11 +330,11 @@ class Unencoded(Show):
                 out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
         return out
 
-    def _witness(self, shown: Shown) -> Witness:
+    def _witness(self, shown: FailingWorld) -> Witness:
         openness, world = self.openness, shown.world
         facts = [(key.predicate, key.code) for _, key in openness.facts]
         choices = [key for key, _ in openness.choices if self.orders is None or self.orders.may_matter(key)]
-        said = world_said(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
+        said = describe_world(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
         durations = tuple([ShownValue(self._step_text(number), str(duration)) for number, duration in world.durations])
         order = tuple([self._step_text(number) for number in world.order])
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None

@@ -21,25 +21,31 @@ from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Tempora
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
-from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
-from plansafe.verifier.symbolic.worlds.state import SymbolicState
-from plansafe.verifier.symbolic.worlds.staterules import Changed, Found, Objects, matcher
+from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
+from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler, LiteralFunction
+from plansafe.verifier.symbolic.worlds.state_rules import ChangedFact, InstanceCollector, Objects, compile_step_matcher
+from plansafe.verifier.symbolic.worlds.symbolic_state import SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
-from plansafe.verifier.symbolic.worlds.truth_vectors import LeafValues, TruthVectors, bounds, depth, rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import (
+    LeafValues,
+    TruthVectors,
+    expand_operators,
+    find_bound_letters,
+    shift_depth,
+)
 
 RESPONSES = ("sometime-after", "always-within")
 MAX_INSTANCES = 50_000
 """Up to here all instances of a rule are kept."""
 
 
-Values = list[tuple[int, Literal, Literal]]
+LeafHistory = list[tuple[int, Literal, Literal]]
 
 
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(self, number: int, part: Part, evaluation: Evaluation, limit: int, *, of_actions: bool) -> None:
+    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, limit: int, *, of_actions: bool) -> None:
         task = evaluation.task
         self.number, self.part, self.task, self.limit = number, part, task, limit
         self.of_actions = of_actions
@@ -47,7 +53,7 @@ class TemporalRule:
         if part.mode == "each":
             after: Formula = Temporal("next", (body,)) if part.after else body
             body = after if part.guard is None else Or((negate(part.guard), after))
-        self.formula = rewritten(ground_temporal(task, body))
+        self.formula = expand_operators(ground_temporal(task, body))
         self.leaves = leaves_of(self.formula)
         self._response = (
             isinstance(body, Temporal) and body.operator in RESPONSES and not any(map(is_temporal, body.operands))
@@ -68,14 +74,14 @@ class TemporalRule:
         if part.mode == "each":
             atom = part.step.body if isinstance(part.step, Quantified) else part.step
             assert isinstance(atom, Atom)
-            self._match = matcher(task, atom, part.parameters)
+            self._match = compile_step_matcher(task, atom, part.parameters)
         self._step = step_predicate(part.step) if part.step is not None else -1
-        self.instances: dict[Objects, list[Values]] = {}
+        self.instances: dict[Objects, list[LeafHistory]] = {}
         self._matched: dict[Objects, list[int]] = {}
         self._touches: dict[Objects, list[tuple[int, Literal]]] = {}
         """The letters at which something that an instance reads changes, with the worlds."""
-        self._depth = depth(self.formula)
-        self._bounds = bounds(self.formula)
+        self._depth = shift_depth(self.formula)
+        self._bounds = find_bound_letters(self.formula)
         self._size = len(task.predicates)
 
     # -- which instances ----------------------------------------------------------------------------------------------
@@ -146,7 +152,7 @@ class TemporalRule:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             self.instances[objects] = [[(0, *_pair(values, state, binding))] for values in self._values]
 
-    def read(self, state: SymbolicState, letter: int, changed: Iterable[Changed]) -> None:
+    def read(self, state: SymbolicState, letter: int, changed: Iterable[ChangedFact]) -> None:
         """Read a letter, and what changed on the way to it."""
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
@@ -167,7 +173,9 @@ class TemporalRule:
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
-    def finish(self, circuit: Circuit, alive: Sequence[Literal], changes: Sequence[int], found: Found) -> None:
+    def finish(
+        self, circuit: Circuit, alive: Sequence[Literal], changes: Sequence[int], found: InstanceCollector
+    ) -> None:
         """Judge every instance. ``changes``: the letters at which ``alive`` changes."""
         known: dict[object, list[tuple[int, Literal, Literal]]] = {}
         for objects, leaf_values in self.instances.items():
@@ -188,7 +196,7 @@ class TemporalRule:
         circuit: Circuit,
         alive: Sequence[Literal],
         changes: Sequence[int],
-        leaf_values: list[Values],
+        leaf_values: list[LeafHistory],
         matched: list[int] | None,
         touches: list[tuple[int, Literal]] | None,
     ) -> list[tuple[int, Literal, Literal]]:
@@ -294,12 +302,14 @@ def _now_operator(formula: Temporal) -> Formula:
         case "at-end" | "within" | "hold-during" | "hold-after":
             return _now(formula.operands[-1])
         case "sometime-after" | "sometime-before" | "at-most-once":
-            raise AssertionError("spelt out by `rewritten`")
+            raise AssertionError("spelt out by `expand_operators`")
         case _:
             assert_never(formula.operator)
 
 
-def _pair(values: tuple[Truths, Truths | None], state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:
+def _pair(
+    values: tuple[LiteralFunction, LiteralFunction | None], state: SymbolicState, binding: Binding
+) -> tuple[Literal, Literal]:
     true, false = values
     literal = true(state, binding)
     return (literal, literal ^ 1 if false is None else false(state, binding))

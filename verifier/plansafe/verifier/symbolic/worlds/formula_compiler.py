@@ -15,6 +15,7 @@ from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
     Atom,
+    Axiom,
     Compare,
     Equal,
     Expression,
@@ -27,19 +28,18 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import has_comparison
+from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, Search, SymbolicState
 
 Binding = dict[int, int]
 """Slot -> object; slots are never reused in a scope, so closures share one map."""
-Truths = Callable[[SymbolicState, Binding], Literal]
-Numbers = Callable[[SymbolicState, Binding], Quantity]
+LiteralFunction = Callable[[SymbolicState, Binding], Literal]
+QuantityFunction = Callable[[SymbolicState, Binding], Quantity]
 
 
-class Evaluation:
+class FormulaCompiler:
     """Compiles the formulas of one task. Closures are kept per formula, so compiling twice costs nothing."""
 
     def __init__(self, task: Task, circuit: Circuit, possible_certain: PossibleCertain) -> None:
@@ -47,7 +47,7 @@ class Evaluation:
         self.circuit = circuit
         self.possible_certain = possible_certain
         self._radix = max(len(task.objects), 1)
-        self._known: dict[tuple[int, bool], tuple[Formula, Truths]] = {}
+        self._known: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
         self._numeric: dict[int, bool] = {}
 
     def numeric(self, formula: Formula) -> bool:
@@ -57,22 +57,22 @@ class Evaluation:
             self._numeric[key] = has_comparison(formula)
         return self._numeric[key]
 
-    def true(self, formula: Formula) -> Truths:
+    def true(self, formula: Formula) -> LiteralFunction:
         """In which worlds the formula is true."""
         return self._truths(formula, True)
 
-    def false(self, formula: Formula) -> Truths:
+    def false(self, formula: Formula) -> LiteralFunction:
         """In which worlds the formula is false."""
         return self._truths(formula, False)
 
-    def _truths(self, formula: Formula, wanted: bool) -> Truths:
+    def _truths(self, formula: Formula, wanted: bool) -> LiteralFunction:
         key = (id(formula), wanted)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = formula, self._compile(formula, wanted)  # the formula lives as long as its key
         return known[1]
 
-    def _compile(self, formula: Formula, wanted: bool) -> Truths:
+    def _compile(self, formula: Formula, wanted: bool) -> LiteralFunction:
         match formula:
             case Truth():
                 value = TRUE if formula.value == wanted else FALSE
@@ -119,7 +119,7 @@ class Evaluation:
             return lambda binding: base + factor * binding[slot] + more * binding[other]
         return lambda binding: base + sum([factor * binding[slot] for slot, factor in items])
 
-    def _atom(self, formula: Atom) -> Truths:
+    def _atom(self, formula: Atom) -> LiteralFunction:
         predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size
         code_of = self.coder(formula.arguments)
 
@@ -132,7 +132,7 @@ class Evaluation:
 
         return atom
 
-    def _junction(self, formula: And | Or, wanted: bool) -> Truths:
+    def _junction(self, formula: And | Or, wanted: bool) -> LiteralFunction:
         parts = [self._truths(part, wanted) for part in formula.parts]
         circuit = self.circuit
         conjoined = isinstance(formula, And) == wanted
@@ -152,7 +152,7 @@ class Evaluation:
 
         return junction
 
-    def _quantified(self, formula: Quantified, wanted: bool) -> Truths:
+    def _quantified(self, formula: Quantified, wanted: bool) -> LiteralFunction:
         """``exists`` over the bindings that are possible; ``forall`` as no binding under which it is not so."""
         exists = formula.universal != wanted
         slots = [v.slot for v in formula.variables]
@@ -181,7 +181,7 @@ class Evaluation:
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def _compare(self, formula: Compare, wanted: bool) -> Truths:
+    def _compare(self, formula: Compare, wanted: bool) -> LiteralFunction:
         left, right, operator = self.number(formula.left), self.number(formula.right), formula.operator
         circuit = self.circuit
         flip = 0 if wanted else 1
@@ -195,7 +195,7 @@ class Evaluation:
 
         return compare
 
-    def number(self, expression: Expression) -> Numbers:
+    def number(self, expression: Expression) -> QuantityFunction:
         """The value of an expression, and the worlds in which it has one."""
         match expression:
             case model.Constant():
@@ -234,7 +234,7 @@ class Evaluation:
         return Quantity(defined, result)
 
 
-def _equal(formula: Equal) -> Truths:
+def _equal(formula: Equal) -> LiteralFunction:
     left, right = formula.left, formula.right
 
     def equal(_state: SymbolicState, binding: Binding) -> Literal:
@@ -243,3 +243,81 @@ def _equal(formula: Equal) -> Truths:
         return TRUE if a == b else FALSE
 
     return equal
+
+
+MAX_ROUNDS = 400
+
+
+class TooManyRounds(Exception):
+    """A recursive derived predicate depends on too many facts that are open."""
+
+
+class _Rule:
+    """A compiled axiom: the bindings of its head under which the body may hold, and in which worlds it does."""
+
+    def __init__(self, evaluation: FormulaCompiler, axiom: Axiom) -> None:
+        self.predicate = axiom.predicate
+        self.slots = [v.slot for v in axiom.parameters]
+        self.body: LiteralFunction = evaluation.true(axiom.body)
+        self.code = evaluation.coder(tuple([-1 - slot for slot in self.slots]))
+        self.search: Search = evaluation.possible_certain.search(
+            evaluation.possible_certain.possible(axiom.body), axiom.parameters, ()
+        )
+
+
+class DerivedFacts:
+    """Keeps the derived facts of a symbolic state right."""
+
+    def __init__(self, task: Task, evaluation: FormulaCompiler) -> None:
+        self.evaluation = evaluation
+        self.circuit = evaluation.circuit
+        self._strata = [[_Rule(evaluation, axiom) for axiom in stratum] for stratum in task.axioms]
+        self._own = [sorted({axiom.predicate for axiom in stratum}) for stratum in task.axioms]
+        self.predicates = frozenset([p for own in self._own for p in own])
+        read: set[int] = set()
+        self.reads_numbers = False
+        for stratum in task.axioms:
+            for axiom in stratum:
+                for item in atoms_and_fluents(axiom.body):
+                    if isinstance(item, Atom):
+                        read.add(item.predicate)
+                    else:
+                        self.reads_numbers = True
+        self.inputs = frozenset(read - self.predicates)
+
+    def compute(self, state: SymbolicState) -> None:
+        """Set the derived predicates of a state."""
+        for rules, own in zip(self._strata, self._own, strict=True):
+            self._stratum(state, rules, own)
+
+    def _stratum(self, state: SymbolicState, rules: list[_Rule], own: list[int]) -> None:
+        for predicate in own:
+            state.facts[predicate].clear()
+            state.facts[state.size + predicate].clear()
+            state.literals[predicate].clear()
+        rounds = 0
+        while True:
+            found = self._round(state, rules)
+            changed = [(fact, literal) for fact, literal in found.items() if literal != state.get(*fact)]
+            if not changed:
+                return
+            for (predicate, code), literal in changed:
+                state.put(predicate, code, literal)
+            rounds += 1
+            if rounds > sum([len(state.facts[p]) for p in own]):
+                return
+            if rounds > MAX_ROUNDS and any([state.literals[p] for p in own]):
+                raise TooManyRounds
+
+    def _round(self, state: SymbolicState, rules: list[_Rule]) -> dict[tuple[int, int], Literal]:
+        """One application of all rules to what is known so far."""
+        parts: dict[tuple[int, int], set[Literal]] = {}
+        for rule in rules:
+            candidates: list[tuple[int, ...]] = []
+            rule.search(state.facts, (), candidates)
+            for objects in dict.fromkeys(candidates):
+                binding: Binding = dict(zip(rule.slots, objects, strict=True))
+                literal = rule.body(state, binding)
+                if literal != FALSE:
+                    parts.setdefault((rule.predicate, rule.code(binding)), set()).add(literal)
+        return {fact: self.circuit.disjunction(literals) for fact, literals in parts.items()}

@@ -16,11 +16,10 @@ from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Decided, Finding, Headline, Report, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.replaying import in_world
+from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
 
 
-class Contradicted(Exception):
+class EngineContradiction(Exception):
     """A replay contradicts the verdict; ``what`` says how."""
 
     def __init__(self, what: str) -> None:
@@ -28,7 +27,7 @@ class Contradicted(Exception):
         self.what = what
 
 
-class Shown(NamedTuple):
+class FailingWorld(NamedTuple):
     """A world in which something fails, with the report on it. ``about`` as in :class:`~.model.Witness`."""
 
     about: str
@@ -36,7 +35,7 @@ class Shown(NamedTuple):
     report: Report
 
 
-class Case(NamedTuple):
+class AuditCase(NamedTuple):
     """A plan that is judged over all worlds, with what that takes. ``deadline`` is a ``time.monotonic`` value."""
 
     compiled: CompiledTask
@@ -46,22 +45,22 @@ class Case(NamedTuple):
     deadline: float | None = None
 
 
-class Show:
+class WorldsReporter:
     """The worlds of one report."""
 
-    def __init__(self, case: Case, order: tuple[int, ...] = ()) -> None:
+    def __init__(self, case: AuditCase, order: tuple[int, ...] = ()) -> None:
         """``order``: the one order that a partially ordered plan allows, in which ``read`` has its steps."""
         self.compiled, self.plan, self.read, self.confirmer, self.deadline = case
         self.order = order
         self.task = self.compiled.task
-        self.shown: list[Shown] = []
+        self.shown: list[FailingWorld] = []
 
     def replay(self, world: Completion) -> Report:
-        """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
-        report = in_world(self.compiled, self.plan, self.read, world)
+        """The report on one world, confirmed by the kernel. Raises :class:`EngineContradiction`."""
+        report = report_in_world(self.compiled, self.plan, self.read, world)
         report, against = self.confirmer.confirm_world(self.plan, report, self.as_written(world))
         if against:
-            raise Contradicted(against)
+            raise EngineContradiction(against)
         return report
 
     def as_written(self, world: Completion) -> Completion:
@@ -72,7 +71,7 @@ class Show:
         return world._replace(order=self.order, outcomes=outcomes)
 
     def show(self, about: str, world: Completion) -> None:
-        """Replay a world in which something fails. Raises :class:`Contradicted` if it does not."""
+        """Replay a world in which something fails. Raises :class:`EngineContradiction` if it does not."""
         report = next((shown.report for shown in self.shown if shown.world == world), None)
         if report is None:
             report = self.replay(world)
@@ -84,8 +83,8 @@ class Show:
         }
         broken = [c.name == about and c.status in ("violated", "undecided") for c in report.rules]
         if not fails.get(about, any(broken)):
-            raise Contradicted(f"in a world where `{about}` should fail it does not")
-        self.shown.append(Shown(about, world, report))
+            raise EngineContradiction(f"in a world where `{about}` should fail it does not")
+        self.shown.append(FailingWorld(about, world, report))
 
     def findings(self) -> dict[tuple[object, ...], tuple[int, Finding]]:
         """The findings of all worlds shown, each once, with the number of the first world."""
@@ -134,14 +133,3 @@ class Show:
         """A report that claims nothing."""
         found = (*self.compiled.diagnostics, diagnostic)
         return unjudged(self.plan.name, *found, headline=headline, steps=len(self.read.steps))
-
-
-def headline(verdict: Verdict, checked: bool) -> Headline:
-    """The first that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
-    if verdict.not_executable is not None or verdict.not_goal is not None:
-        return Headline.INVALID
-    if verdict.not_safe is not None:
-        return Headline.UNSAFE
-    if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
-        return Headline.UNKNOWN
-    return Headline.SAFE if checked else Headline.VALID

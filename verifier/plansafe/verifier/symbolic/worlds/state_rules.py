@@ -15,17 +15,17 @@ from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation
-from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
-from plansafe.verifier.symbolic.worlds.state import SymbolicState
+from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
+from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler
+from plansafe.verifier.symbolic.worlds.symbolic_state import SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import Letter
 
 Objects = tuple[int, ...]
-Changed = tuple[int, int, Literal]
+ChangedFact = tuple[int, int, Literal]
 """A fact (or, numbered after two times the predicates, a fluent), and the worlds in which it changes."""
 
 
-class Found:
+class InstanceCollector:
     """Collects under which worlds instances are violated, and undecided.
 
     With ``introduced`` violations that are pre-existing do not count (docs/language.md, "Blame").
@@ -51,7 +51,7 @@ class Found:
 class StateRule:
     """A part that every state, or with ``final`` the last one, must satisfy."""
 
-    def __init__(self, number: int, part: Part, evaluation: Evaluation) -> None:
+    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler) -> None:
         self.number = number
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
@@ -68,7 +68,7 @@ class StateRule:
         """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
         self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
 
-    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[Changed]) -> None:
+    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[ChangedFact]) -> None:
         """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
@@ -89,7 +89,7 @@ class StateRule:
                 self._before[objects] = false
                 self.readers.add(objects)
 
-    def judge(self, state: SymbolicState, letter: int, there: Literal, end: Literal, found: Found) -> None:
+    def judge(self, state: SymbolicState, letter: int, there: Literal, end: Literal, found: InstanceCollector) -> None:
         """Judge what the last changes may have altered."""
         if self.final:
             self._ever.update(dict.fromkeys(self.candidates))
@@ -106,7 +106,7 @@ class StateRule:
                 found.note(self.number, objects, letter, there, *values)
         self.candidates.clear()
 
-    def _caused(self, state: SymbolicState, objects: Objects, found: Found) -> tuple[Literal, Literal]:
+    def _caused(self, state: SymbolicState, objects: Objects, found: InstanceCollector) -> tuple[Literal, Literal]:
         """The value of an instance, true also where its violation is pre-existing and does not count."""
         true, false = self._values(state, objects)
         before = self._before.get(objects, FALSE)
@@ -123,13 +123,13 @@ class StateRule:
 class StepRule:
     """A part about one kind of step, with conditions on the state before it, or with ``after`` also the one after."""
 
-    def __init__(self, number: int, part: Part, evaluation: Evaluation, task: Task, action: str) -> None:
+    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, task: Task, action: str) -> None:
         self.number = number
         self.action = action
         self.after = part.after
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
         assert isinstance(atom, Atom)
-        self.match = matcher(task, atom, part.parameters)
+        self.match = compile_step_matcher(task, atom, part.parameters)
         guard: Formula = part.guard if part.guard is not None else HOLDS
         body = part.body
         bound = {-1 - a for a in atom.arguments if a < 0}
@@ -144,7 +144,9 @@ class StepRule:
         self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
 
-    def depart(self, state: SymbolicState, taken: GroundAction, letter: int, there: Literal, found: Found) -> None:
+    def depart(
+        self, state: SymbolicState, taken: GroundAction, letter: int, there: Literal, found: InstanceCollector
+    ) -> None:
         """The step is taken in a state."""
         binding = self.match(taken.objects)
         if binding is None:
@@ -159,7 +161,7 @@ class StepRule:
             else:
                 self._note(state, inner, *guard, letter, there, found)
 
-    def arrive(self, state: SymbolicState, letter: int, there: Literal, found: Found) -> None:
+    def arrive(self, state: SymbolicState, letter: int, there: Literal, found: InstanceCollector) -> None:
         """The state after the step is known."""
         for binding, guard_true, guard_false in self._due:
             self._note(state, binding, guard_true, guard_false, letter, there, found)
@@ -173,7 +175,7 @@ class StepRule:
         guard_false: Literal,
         letter: int,
         there: Literal,
-        found: Found,
+        found: InstanceCollector,
     ) -> None:
         circuit = found.circuit
         true = circuit.either(guard_false, self.body_true(state, binding))
@@ -181,7 +183,7 @@ class StepRule:
         found.note(self.number, tuple([binding[slot] for slot in self.slots]), letter, there, true, false)
 
 
-def matcher(task: Task, atom: Atom, parameters: Sequence[Variable]) -> Callable[[Objects], Binding | None]:
+def compile_step_matcher(task: Task, atom: Atom, parameters: Sequence[Variable]) -> Callable[[Objects], Binding | None]:
     """The binding of a rule's parameters under which its step pattern is a step with some objects; ``None`` if none."""
     domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
@@ -202,10 +204,10 @@ def matcher(task: Task, atom: Atom, parameters: Sequence[Variable]) -> Callable[
     return match
 
 
-class Dispatch:
+class ChangeDispatch:
     """Sends the changes of a letter to the state rules that they may concern."""
 
-    def __init__(self, rules: list[StateRule], evaluation: Evaluation) -> None:
+    def __init__(self, rules: list[StateRule], evaluation: FormulaCompiler) -> None:
         emitter = evaluation.possible_certain.emitter
         self.size = evaluation.possible_certain.size
         self.rules = rules

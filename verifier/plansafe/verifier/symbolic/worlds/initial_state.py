@@ -16,22 +16,22 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
-from plansafe.verifier.symbolic.worlds.model import FactInput
-from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.encoding import FactInput
+from plansafe.verifier.symbolic.worlds.formula_compiler import FormulaCompiler
+from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, SymbolicState
 
-MAX_OPEN = 2_000_000
+MAX_OPEN_FACTS = 2_000_000
 """Open facts, beyond which nothing is judged."""
 
 
-class Group(NamedTuple):
+class FactGroup(NamedTuple):
     """Facts (predicate, code) of which at most one, or exactly one, is true in S0."""
 
     facts: tuple[tuple[int, int], ...]
     exactly_one: bool
 
 
-class Initial(NamedTuple):
+class OpenInitialState(NamedTuple):
     """S0 without derived facts, what restricts completions, and how much is open."""
 
     state: SymbolicState
@@ -40,10 +40,10 @@ class Initial(NamedTuple):
     open_values: tuple[tuple[int, int], ...]
 
 
-def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> Initial:
+def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> OpenInitialState:
     """S0 with an input for each open fact, and a literal for each statement that restricts them.
 
-    Invariants come later (:func:`invariants`): they may read derived facts.
+    Invariants come later (:func:`encode_invariants`): they may read derived facts.
     Raises :class:`LimitReached`.
     """
     state = SymbolicState.empty(task)
@@ -58,7 +58,7 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> 
             state.put(literal.predicate, task.encode(literal.arguments), TRUE if literal.value else FALSE)
     unknowns = task.unknowns
     count = 0
-    for predicate, code in open_facts(task, openings):
+    for predicate, code in iterate_open_facts(task, openings):
         state.put(predicate, code, circuit.input(FactInput(predicate, code)))
         count += 1
     statements: list[Literal] = []
@@ -70,19 +70,19 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> 
                 numbers.append((function, code))
         statements += _statements(circuit, state, unknowns)
         statements += _supported(task, circuit, state, unknowns, openings)
-    return Initial(state, [s for s in statements if s != TRUE], count, tuple(numbers))
+    return OpenInitialState(state, [s for s in statements if s != TRUE], count, tuple(numbers))
 
 
-def open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[int, int]]:
+def iterate_open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[int, int]]:
     """Every open fact once: those that ``:init`` leaves open, and those of open predicates that it does not give."""
     if task.unknowns is not None:
         for predicate, named in enumerate(task.unknowns.facts):
             yield from [(predicate, code) for code in sorted(named)]
-    for predicate, codes in opened_codes(task, openings).items():
+    for predicate, codes in find_opened_codes(task, openings).items():
         yield from [(predicate, code) for code in codes]
 
 
-def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, list[int]]:
+def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, list[int]]:
     """For each open predicate the facts that are open because of it: ``:init`` neither gives nor names them.
 
     Raises :class:`LimitReached`.
@@ -102,7 +102,7 @@ def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, lis
             places = [place for place, other in enumerate(opening.arguments) if other == number]
             weight = sum([size ** (arity - 1 - place) for place in places])
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
-            if total + len(codes) * len(members) > MAX_OPEN:
+            if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(Limited.OPEN_FACTS)
             steps = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
             codes = [code + step for code in codes for step in steps]
@@ -163,7 +163,7 @@ def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> I
                 yield _bound(circuit, interval.high, "<" if interval.high_open else "<=", value, False)
 
 
-def finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
+def find_finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
     """The open numbers that a ``oneof`` gives one of some values, with these."""
     found: dict[tuple[int, int], dict[Number, None]] = {}
     for choice in task.unknowns.choices if task.unknowns is not None else ():
@@ -186,12 +186,12 @@ def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) ->
     return state.get(literal.predicate, literal.code) ^ (not literal.value)
 
 
-def invariants(
+def encode_invariants(
     task: Task,
-    evaluation: Evaluation,
+    evaluation: FormulaCompiler,
     state: SymbolicState,
     declared: Sequence[WorldInvariant],
-    groups: Sequence[Group] = (),
+    groups: Sequence[FactGroup] = (),
 ) -> list[Literal]:
     """What groups, and the formulas of declared invariants, require of S0, derived facts included."""
     circuit = evaluation.circuit

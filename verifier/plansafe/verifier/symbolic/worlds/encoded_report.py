@@ -26,14 +26,21 @@ from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
-from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.model import FactInput, InstanceLiteral, OutcomeInput, Verdict
-from plansafe.verifier.symbolic.worlds.reasons import Reasons, reasons
-from plansafe.verifier.symbolic.worlds.replaying import in_world as replayed_in
-from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
-from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unbroken, unsure
-from plansafe.verifier.symbolic.worlds.texts import world_said
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction, FailingWorld, WorldsReporter
+from plansafe.verifier.symbolic.worlds.verdict import (
+    RuleCounts,
+    WorldsVerdict,
+    choose_headline,
+    mark_kept,
+    mark_unknown,
+    merge_rule_counts,
+)
+from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
+from plansafe.verifier.symbolic.worlds.world_text import describe_world
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -43,14 +50,14 @@ MAX_ASKED = 200
 """Findings of which it is asked whether they are there in all worlds."""
 
 
-class Encoded(Show):
+class EncodedReporter(WorldsReporter):
     """One plan, judged over all worlds by an encoding."""
 
-    def __init__(self, case: Case, restricted: Restrictions, order: tuple[int, ...] = ()) -> None:
+    def __init__(self, case: AuditCase, restricted: Restrictions, order: tuple[int, ...] = ()) -> None:
         super().__init__(case, order)
         self.restricted = restricted
         self.steps: Sequence[GroundAction | IllFormed] = self.read.steps
-        self.encoding = encode(self.compiled, self.steps, restricted.groups, self.deadline)
+        self.encoding = encode_plan(self.compiled, self.steps, restricted.groups, self.deadline)
         self.judge = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
         e = self.encoding
         self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
@@ -65,9 +72,9 @@ class Encoded(Show):
             if self.compiled.options.double_check:
                 self._again(verdict)
             return self._report(verdict)
-        except NoWorld:
+        except NoPossibleWorld:
             return self.no_world()
-        except Contradicted as contradiction:
+        except EngineContradiction as contradiction:
             return self.disagreement(contradiction.what)
         except Unsupported:
             why = "the engine `sat` does not support numbers, and the verdict depends on unknown numbers"
@@ -77,7 +84,7 @@ class Encoded(Show):
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
-    def _witnesses(self, verdict: Verdict) -> None:
+    def _witnesses(self, verdict: WorldsVerdict) -> None:
         """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
         e = self.encoding
         asked = [
@@ -102,7 +109,7 @@ class Encoded(Show):
                 self.sample = self.replay(some)
                 # The explicit engine may be undecided where the definition, and the circuit, is not.
                 if self.good == TRUE and self.sample.headline in (Headline.INVALID, Headline.UNSAFE):
-                    raise Contradicted("every world should be safe, and one is not")
+                    raise EngineContradiction("every world should be safe, and one is not")
 
     def _sparse(self, world: Completion, literal: Literal) -> Completion:
         """A world in which a literal is true for one reason, with few true facts: the others say less to who reads it.
@@ -129,7 +136,7 @@ class Encoded(Show):
             size //= 2
         return world._replace(facts=frozenset(facts))
 
-    def _again(self, verdict: Verdict) -> None:
+    def _again(self, verdict: WorldsVerdict) -> None:
         """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
         engine = "sat" if self.judge.name.startswith("z3") else "smt"
         other = EncodingQueries(self.encoding, engine, self.deadline)
@@ -142,13 +149,13 @@ class Encoded(Show):
         known = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
         for first, again in zip(verdict[:3], second[:3], strict=True):
             if first in known and again in known and first is not again:
-                raise Contradicted(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
+                raise EngineContradiction(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
         self.checked_by = other.name
 
     def show(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails, if the description allows it."""
         if not evaluate_in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
-            raise Contradicted("a world that was found is not allowed")
+            raise EngineContradiction("a world that was found is not allowed")
         super().show(about, world)
 
     def _by_rule(self) -> Iterable[tuple[str, Literal]]:
@@ -160,12 +167,12 @@ class Encoded(Show):
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
-    def _report(self, verdict: Verdict) -> Report:
+    def _report(self, verdict: WorldsVerdict) -> Report:
         encoding, compiled = self.encoding, self.compiled
-        said = headline(verdict, encoding.checked)
-        why = Reasons()
+        said = choose_headline(verdict, encoding.checked)
+        why = Explanation()
         if self._open and self.shown and not encoding.limits:
-            why = reasons(encoding, self.task, compiled.options.engine, self.deadline, self.shown[0].world)
+            why = explain(encoding, self.task, compiled.options.engine, self.deadline, self.shown[0].world)
         reached = find_dependencies(encoding.circuit, [self.good])
         kinds = (FactInput, OutcomeInput)
         inputs = [n for n in reached.nodes if isinstance(encoding.circuit.keys.get(n), kinds)]
@@ -219,7 +226,7 @@ class Encoded(Show):
         e = self.encoding
         return bool(e.open_facts or e.open_numbers or e.outcomes)
 
-    def _witness(self, shown: Shown) -> Witness:
+    def _witness(self, shown: FailingWorld) -> Witness:
         """A world with what matters to anything that is shown to fail in it."""
         circuit, e = self.encoding.circuit, self.encoding
         literals = {"executable": e.executable, "goal": e.goal, "safe": e.violated, **dict(self._by_rule())}
@@ -230,11 +237,11 @@ class Encoded(Show):
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
         values = find_dependencies(circuit, roots).numbers
-        said = world_said(self.task, list(self.steps), shown.world, facts, values, choices)
+        said = describe_world(self.task, list(self.steps), shown.world, facts, values, choices)
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
         return Witness(shown.about, said, replayed, self.as_written(shown.world))
 
-    def _findings(self, verdict: Verdict) -> tuple[Finding, ...]:
+    def _findings(self, verdict: WorldsVerdict) -> tuple[Finding, ...]:
         """The findings of all worlds shown, with the worlds that they are there in."""
         instances = self._instances
         out = []
@@ -263,7 +270,10 @@ class Encoded(Show):
         return {key: self.encoding.circuit.disjunction(literals) for key, literals in found.items()}
 
     def _worlds_of(
-        self, finding: Finding, verdict: Verdict, instances: dict[tuple[str, tuple[tuple[str, str], ...]], Literal]
+        self,
+        finding: Finding,
+        verdict: WorldsVerdict,
+        instances: dict[tuple[str, tuple[tuple[str, str], ...]], Literal],
     ) -> Worlds:
         e = self.encoding
         match finding.finding_class:
@@ -280,27 +290,29 @@ class Encoded(Show):
         otherwise = self.judge.some(literal ^ 1)
         return Worlds.UNKNOWN if otherwise is None else Worlds.SOME if otherwise else Worlds.ALL
 
-    def _rules(self, verdict: Verdict, base: Report) -> Counts:
+    def _rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:
         """What is so of each rule in some world (docs/worlds.md, section 4)."""
         e = self.encoding
         reports = [base, *[shown.report for shown in self.shown]]
-        seen = merged([report.rules for report in reports])
+        seen = merge_rule_counts([report.rules for report in reports])
         if e.limits:
-            return unsure(seen)
+            return mark_unknown(seen)
         whole = any([report.executable is Worlds.ALL for report in reports])
         if not whole and any([count.status == "never applied" for count in seen]):
             longest = next((literal for literal in reversed(e.alive) if self.judge.some(literal)), FALSE)
             world = self.judge.world(longest)
             if world is not None:
-                seen = merged([seen, replayed_in(self.compiled, self.plan, self.read, world, halt_only=True).rules])
+                seen = merge_rule_counts(
+                    [seen, report_in_world(self.compiled, self.plan, self.read, world, halt_only=True).rules]
+                )
         broken = self._single((*e.violations, *e.soft))
         undecided = self._single(e.undecided_at)
         out = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
             if verdict.safe is Worlds.ALL and self.compiled.options.question.asks(rule):
-                out.append(unbroken(count))
+                out.append(mark_kept(count))
             elif count.status == "not applicable" or number in e.given_up:
-                out.append(unsure((count,))[0])
+                out.append(mark_unknown((count,))[0])
             else:
                 out.append(self._status(count, rule.preference, broken.get(number, []), undecided.get(number, [])))
         return tuple(out)
@@ -324,7 +336,7 @@ class Encoded(Show):
             return count._replace(status=status, violations=max(count.violations, some.count(True)))
         if None in some or self._some(self.encoding.circuit.disjunction(undecided)) is not False:
             return count._replace(status="undecided", violations=0)
-        return unbroken(count)
+        return mark_kept(count)
 
     def _some(self, literal: Literal) -> bool | None:
         """Whether a world has it; of preferences that read open numbers, a SAT solver does not know."""
