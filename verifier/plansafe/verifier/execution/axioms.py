@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.axiom_joins import UNINDEXED, Derivations, Facts, Fluents, Tables, Work
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task

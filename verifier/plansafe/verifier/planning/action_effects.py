@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.model.nodes import (
     FALSE,
     Action,

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.copies import Copies, untyped
 from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_form
 from plansafe.verifier.rules.mapping import Mapping, Name, is_lacking, lacking

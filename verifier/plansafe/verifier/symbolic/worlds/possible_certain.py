@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import (
     TRUE,
     Atom,
