@@ -10,7 +10,7 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import judge
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
 from plansafe.verifier.symbolic.orders.replay import OrderVerdict, replayed

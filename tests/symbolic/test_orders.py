@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import enumeration, judge
 from plansafe.verifier.symbolic.orders.exclusive import Exclusive
 from plansafe.verifier.symbolic.orders.moments import Moments

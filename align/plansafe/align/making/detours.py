@@ -118,7 +118,7 @@ class Detours:
         if len(path) <= len(plan.steps) or now.runtime is None:
             return None
         try:
-            wishes = [(formula, dict(slots)) for formula, slots in pending(now.runtime, self.walks.question)]
+            wishes = [(formula, dict(slots)) for formula, slots in pending(now.runtime, self.walks.criteria)]
             wishes += [(formula, {}) for formula in self.walks.engine.task.goal]
             more = self.reach.meet(wishes, now, UNDONE)
             if not more:

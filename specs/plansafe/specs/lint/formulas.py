@@ -19,7 +19,7 @@ from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Variable
 from plansafe.verifier.model.operations import reads
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
 
 MATCHES = 8
@@ -51,7 +51,7 @@ class Formulas:
             return Reply.POSSIBLE
         return Reply.OPEN if Reply.OPEN in replies else Reply.IMPOSSIBLE
 
-    def _breakable(self, part: Part) -> Reply:
+    def _breakable(self, part: RulePart) -> Reply:
         if part.mode == "whole":
             reply = self._sequence([Wanted(part, False)], [])
             return reply if reply is Reply.IMPOSSIBLE else self._example(part)
@@ -60,7 +60,7 @@ class Formulas:
         reply = asked.answer()
         return self._example(part) if reply is Reply.OPEN else reply
 
-    def _example(self, part: Part) -> Reply:
+    def _example(self, part: RulePart) -> Reply:
         """Whether a trace of one or two letters, in a problem with one object for each variable, breaks a part."""
         if self.words.temporal:
             return Reply.OPEN
@@ -79,7 +79,7 @@ class Formulas:
             return "its condition is always true"
         return "; ".join(dict.fromkeys([self._why(part) for part in rule.parts]))
 
-    def _why(self, part: Part) -> str:
+    def _why(self, part: RulePart) -> str:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
         if self._never(part, part.body, int(part.after), False):
@@ -100,13 +100,13 @@ class Formulas:
             return f"`{name}` never leads to the forbidden condition: its precondition and its effects exclude it"
         return f"wherever `{name}` can be taken, its precondition excludes the forbidden condition"
 
-    def _of_kinds(self, part: Part) -> str:
+    def _of_kinds(self, part: RulePart) -> str:
         """What to add if it is no contradiction but for the types of objects."""
         if self._never(part, part.body, int(part.after), False, typed=False):
             return ""
         return " (according to the types: no object has all the required types)"
 
-    def _never(self, part: Part, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
+    def _never(self, part: RulePart, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
         asked = Asked(self.words, True, self.budget.deadline, typed)
         asked.say(said(formula, asked.choose((*part.parameters, *_wild(part))), letter, positive))
         return asked.answer() is Reply.IMPOSSIBLE
@@ -166,7 +166,7 @@ class Formulas:
                 return []
         return near
 
-    def _implied(self, part: Part, others: tuple[Part, ...]) -> bool:
+    def _implied(self, part: RulePart, others: tuple[RulePart, ...]) -> bool:
         if part.mode == "whole":
             around = [other for other in others if other.mode == "always"]
             if self._sequence([Wanted(part, False)], around) is Reply.IMPOSSIBLE:
@@ -227,7 +227,7 @@ class Formulas:
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _sequence(self, wanted: list[Wanted], around: list[Part], shared: bool = False) -> Reply:
+    def _sequence(self, wanted: list[Wanted], around: list[RulePart], shared: bool = False) -> Reply:
         """Whether letters exist that give parts the values wanted, with other parts kept at each letter.
 
         The instance of the first part is of new objects; that of the second shares objects with it, in several ways.
@@ -280,7 +280,7 @@ class _Possible:
         sequences: Sequences,
         wanted: list[Wanted],
         matching: tuple[int | None, ...],
-        around: list[Part],
+        around: list[RulePart],
     ) -> None:
         self.formulas = formulas
         self.sequences = sequences
@@ -320,7 +320,7 @@ class _Possible:
         return found
 
 
-def _wild(part: Part) -> tuple[Variable, ...]:
+def _wild(part: RulePart) -> tuple[Variable, ...]:
     return step_of(part)[1] if part.step is not None else ()
 
 

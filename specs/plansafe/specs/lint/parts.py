@@ -22,17 +22,17 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import reads
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
 
-def is_ban(part: Part) -> bool:
+def is_ban(part: RulePart) -> bool:
     """Whether a part forbids its step in so many words, without any condition."""
     never = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
     return part.mode == "each" and not part.after and never and part.guard is None
 
 
-def step_of(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
+def step_of(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
     """The step pattern of a part, and the variables that stand for any object in it."""
     step = part.step
     if isinstance(step, Quantified):
@@ -47,7 +47,7 @@ def said(formula: Formula, binding: Binding, letter: int, positive: bool) -> Sta
     return lambda grounder: grounder.truth(formula, binding, letter, positive)
 
 
-def broken(asked: Asked, part: Part) -> bool:
+def broken(asked: Asked, part: RulePart) -> bool:
     """Say that a part is broken here, for some objects: at letter 0, or after the step taken there.
 
     ``False`` if that is not about one letter and the next.
@@ -73,7 +73,7 @@ def broken(asked: Asked, part: Part) -> bool:
     return True
 
 
-def kept(part: Part, letters: tuple[int, ...]) -> list[Statement]:
+def kept(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
     """What is so of these letters wherever a part is kept: for all objects.
 
     At a letter with an action nothing is said of the end of the trace.
@@ -106,7 +106,7 @@ def _at_end(parameters: tuple[Variable, ...], body: Formula) -> Statement:
     return statement
 
 
-def _at_step(part: Part) -> Statement:
+def _at_step(part: RulePart) -> Statement:
     step, wild = step_of(part)
 
     def statement(grounder: Grounder) -> Literal:

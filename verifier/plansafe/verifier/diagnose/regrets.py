@@ -190,9 +190,9 @@ class Regretted:
     def _grounded(self) -> Known:
         known = self._known
         if known is None:
-            engine, question = self.checker.engine, self.checker.options.question
-            known = Known(Execution.initial(engine, True, question))
-            known.grounded(self.planner.lifted(engine, True, question), self._check)
+            engine, criteria = self.checker.engine, self.checker.options.criteria
+            known = Known(Execution.initial(engine, True, criteria))
+            known.grounded(self.planner.lifted(engine, True, criteria), self._check)
             self._known = known
         return known
 

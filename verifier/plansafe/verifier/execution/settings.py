@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home import Profile
+    from plansafe.verifier.rules.home_profile import HomeProfile
 
 
 class Options(NamedTuple):
@@ -35,10 +35,10 @@ class Options(NamedTuple):
     double_check: bool = False
     judge: str = EVERY_VIOLATION.judge
     min_severity: str = EVERY_VIOLATION.min_severity
-    home: Profile | None = None
+    home: HomeProfile | None = None
     exemptions: tuple[Exemption, ...] = ()
 
     @property
-    def question(self) -> Question:
+    def criteria(self) -> VerdictCriteria:
         """Which violations decide."""
-        return Question(self.judge, self.min_severity, self.exemptions)
+        return VerdictCriteria(self.judge, self.min_severity, self.exemptions)

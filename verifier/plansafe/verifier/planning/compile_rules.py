@@ -42,8 +42,8 @@ from plansafe.verifier.planning.printing import TOTAL_COST
 from plansafe.verifier.planning.rule_parts import add_part
 from plansafe.verifier.planning.slicing import slice_functions
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.rules.model import Part
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 OBSERVE, FINISH = "observe", "finish"
 
@@ -64,17 +64,17 @@ class Compiled(NamedTuple):
     cost: int | None
 
 
-def compile_rules(engine: Engine, rules: bool = True, question: Question = EVERY_VIOLATION) -> Compiled:
+def compile_rules(engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> Compiled:
     """Compile an engine's rules (with ``rules`` false: none; else those that can decide) into its task.
 
     Raises :class:`CannotCompile`. Linear in the size of the rules but for automata of trajectory formulas, which have
     up to :data:`MAX_STATES` states and a transition for each way their leaves can differ.
     """
-    return _Compiler(engine, rules, question).compiled()
+    return _Compiler(engine, rules, criteria).compiled()
 
 
 class _Compiler:
-    def __init__(self, engine: Engine, rules: bool, question: Question) -> None:
+    def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria) -> None:
         self.engine = engine
         if engine.refused is not None:
             raise CannotCompile(engine.refused.message)
@@ -82,12 +82,12 @@ class _Compiler:
             raise CannotCompile("durative actions")
         if any([literal.time > 0 for literal in engine.task.timed_literals]):
             raise CannotCompile("timed initial literals")
-        self.parts: list[tuple[str, Part]] = []
+        self.parts: list[tuple[str, RulePart]] = []
         if rules:
             if engine.limit is not None:
                 raise CannotCompile(engine.limit.message)
             for rule in engine.rules:
-                if question.decides(rule):
+                if criteria.can_decide(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = Draft(engine)
         self.source = self.draft.source

@@ -96,7 +96,7 @@ class Known:
         """
         wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
-            asked = pending(execution.runtime, execution.question)
+            asked = pending(execution.runtime, execution.criteria)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
         value, steps = self.backward.look(execution.state, wishes, most)
         return Seen(value, steps, None, [])
@@ -123,7 +123,7 @@ class Known:
         if relaxed.goal is None or execution.runtime is None:
             return relaxed.goal
         every = set(relaxed.goal)
-        for formula, binding in pending(execution.runtime, execution.question):
+        for formula, binding in pending(execution.runtime, execution.criteria):
             key = (structure(formula), binding)
             if key not in self._goals:
                 try:

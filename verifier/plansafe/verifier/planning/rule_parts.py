@@ -32,10 +32,10 @@ from plansafe.verifier.planning.rewriting import divides, folded, is_plain
 from plansafe.verifier.planning.slicing import is_total
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.planning.trace_facts import holds_at_end
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 
-def add_part(draft: Draft, part: Part) -> None:
+def add_part(draft: Draft, part: RulePart) -> None:
     """Add what checks a part of a rule. Raises :class:`CannotCompile`."""
     if any([not draft.source.domains[v.domain] for v in part.parameters]):
         return

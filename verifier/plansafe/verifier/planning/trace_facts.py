@@ -28,7 +28,7 @@ from plansafe.verifier.model.operations import WHOLE_TRACE, free_slots
 from plansafe.verifier.planning.draft import Draft, Reading
 from plansafe.verifier.planning.past_bits import now
 from plansafe.verifier.planning.trace_automata import Automaton, Ltl, WholeTrace
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 def holds_at_end(draft: Draft, formula: Formula, positive: bool, fatal: bool, reading: Reading) -> Formula:
@@ -36,7 +36,7 @@ def holds_at_end(draft: Draft, formula: Formula, positive: bool, fatal: bool, re
 
     With ``fatal``, the trace must satisfy it: whatever makes that impossible is a violation at once.
     """
-    if past_only(formula):
+    if is_past_only(formula):
         return _automaton(draft, Ltl(draft.source, formula, positive), fatal, reading)
     match formula:
         case Not():
@@ -56,7 +56,7 @@ def holds_at_end(draft: Draft, formula: Formula, positive: bool, fatal: bool, re
                 return _automaton(
                     draft, WholeTrace(formula, positive, partial(draft.before, acting=reading.acting)), fatal, reading
                 )
-            if formula.operator == "always" and positive and fatal and past_only(formula.operands[0]):
+            if formula.operator == "always" and positive and fatal and is_past_only(formula.operands[0]):
                 body = now(draft, formula.operands[0], reading)
                 draft.emit(reading, draft.violation(reading.domains.values(), Not(body)))
                 return TRUE

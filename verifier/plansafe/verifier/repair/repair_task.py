@@ -18,7 +18,7 @@ from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.effects import Effects, GroundEffects, Objects
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import STATE, view_of
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
 class RepairTask:
@@ -30,10 +30,10 @@ class RepairTask:
         steps: Sequence[GroundAction | IllFormed],
         weights: Weights,
         protected: frozenset[int],
-        question: Question = EVERY_VIOLATION,
+        criteria: VerdictCriteria = EVERY_VIOLATION,
     ) -> None:
         self.engine = engine
-        self.question = question
+        self.criteria = criteria
         self.steps = list(steps)
         self.length = len(self.steps)
         self.weights = weights
@@ -78,7 +78,7 @@ class RepairTask:
 
         Then a plan may have to leave alone what the instance reads, and may not only have to mend it.
         """
-        if not self.question.introduced:
+        if not self.criteria.only_introduced:
             return False
         own = self.engine.plan.parts[part]
         if self.views[part][0] == STATE and own.mode in ("always", "end"):
@@ -90,7 +90,7 @@ class RepairTask:
     @cached_property
     def _early(self) -> frozenset[int]:
         """The parts of rules that remember an instance from letter 0 for the sake of blame."""
-        runtime = Execution.initial(self.engine, question=self.question).runtime
+        runtime = Execution.initial(self.engine, criteria=self.criteria).runtime
         monitors = () if runtime is None else runtime.monitors
         return frozenset([m.part for m in monitors if isinstance(m, Automaton) and m.early]) | frozenset(
             [m.part for m in monitors if isinstance(m, Invariant) and m.episodes]

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Operator, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import counts_letters, mentions, signed, subformulas
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 _DEADLINES = frozenset(("within", "always-within"))
 """Operators that only lose by further steps."""
@@ -15,7 +15,7 @@ STATE, TRACE, DEADLINE, LETTERS = range(4)
 numbers of steps in any manner."""
 
 
-def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
+def view_of(part: RulePart, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([counts_letters(f.operator) and f.operator not in _DEADLINES for f in operators]):

@@ -15,7 +15,7 @@ from plansafe.specs.lint.parts import mentioned
 from plansafe.specs.lint.vocabulary import effects
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import children, expression_fluents, reads
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 UNREAD = 2.0
 """The weight of a word that nobody reads, where it never changes, or an action is there to end it and for no more."""
@@ -132,7 +132,7 @@ def _read_by_actions(task: Task) -> set[int]:
     return found | {r.predicate if isinstance(r, Atom) else -1 - r.function for r in atoms}
 
 
-def _dangers(part: Part) -> Iterator[int]:
+def _dangers(part: RulePart) -> Iterator[int]:
     """The predicates whose truth a violation of the part needs."""
     stack: list[tuple[Formula, bool]] = [(part.body, False)]
     if part.guard is not None:

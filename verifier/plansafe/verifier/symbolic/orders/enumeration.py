@@ -16,7 +16,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.replay import OrderVerdict
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -30,7 +30,7 @@ def enumerate_orders(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: PartialOrder,
-    question: Question,
+    criteria: VerdictCriteria,
     deadline: float | None,
     note: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
@@ -39,7 +39,7 @@ def enumerate_orders(
     An order lists the steps up to the trace's end, the failing one included. Raises ``LimitReached`` and, past the
     limit, :class:`TooHard`.
     """
-    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, question))]
+    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
     seen: set[tuple[int, object]] = set()
     while stack:
         taken, path, execution = stack.pop()
@@ -81,7 +81,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     safe: bool | None = None if engine.limit is not None else True
     try:
         end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.question) for violation in end.violations()]):
+        if end is not None and any([counts(engine, violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

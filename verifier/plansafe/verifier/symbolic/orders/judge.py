@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached, WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
@@ -71,20 +71,20 @@ def judge_orders(
     pairs: Sequence[Pair],
     deadline: float | None = None,
     *,
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
     open_worlds: Open | None = None,
     solver: str = "auto",
 ) -> Verdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
-    ``question`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
+    ``criteria`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
     ``Cyclic``, and ``SolverMissing`` if a solver is needed and not installed. Whether all orders can be executed is
     polynomial for steps that add and delete unconditionally, under conditions that are conjunctions; the rest is not,
     in general.
     """
     order = PartialOrder(len(steps), pairs)
-    return OrderJudge(engine, steps, order, deadline, question, open_worlds, solver).verdict()
+    return OrderJudge(engine, steps, order, deadline, criteria, open_worlds, solver).verdict()
 
 
 class OrderJudge:
@@ -96,7 +96,7 @@ class OrderJudge:
         steps: Sequence[GroundAction | IllFormed],
         order: PartialOrder,
         deadline: float | None,
-        question: Question,
+        criteria: VerdictCriteria,
         open_worlds: Open | None,
         solver: str,
     ) -> None:
@@ -104,7 +104,7 @@ class OrderJudge:
         self.steps = steps
         self.order = order
         self.deadline = deadline
-        self.question = question
+        self.criteria = criteria
         self.open = open_worlds
         self.certain = certain_world(steps)
         self.solver = solver
@@ -155,7 +155,7 @@ class OrderJudge:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
-            judged = replayed(self.engine, self.steps, world.order, self.question, self.deadline)
+            judged = replayed(self.engine, self.steps, world.order, self.criteria, self.deadline)
         self._note(judged, world)
         return judged
 
@@ -198,7 +198,7 @@ class OrderJudge:
             moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
             work.left -= len(order)
             if moved != order:
-                judged = replayed(self.engine, self.steps, moved, self.question, self.deadline)
+                judged = replayed(self.engine, self.steps, moved, self.criteria, self.deadline)
                 if any([judged[which] is not False for which in about]):
                     place += run == 1
                     run = max(1, run // 2)
@@ -289,7 +289,7 @@ class OrderJudge:
             self._replay_order(order)
 
     def _safe(self, moments: Moments) -> Literal:
-        if self.question != EVERY_VIOLATION:
+        if self.criteria != EVERY_VIOLATION:
             raise TooHard("which violations count is judged on single orders")
         self.violations = RuleEncoding(moments).violated()
         return moments.circuit.disjunction([v.literal for v in self.violations]) ^ 1
@@ -421,7 +421,7 @@ class OrderJudge:
         self.enumerated = why
         try:
             if self.open is None:
-                enumerate_orders(self.engine, self.steps, self.order, self.question, self.deadline, self._enumerated)
+                enumerate_orders(self.engine, self.steps, self.order, self.criteria, self.deadline, self._enumerated)
             elif not self._each_world(self.open):
                 return
         except TooHard as limit:
@@ -438,7 +438,7 @@ class OrderJudge:
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
-            inner = OrderJudge(engine, steps, self.order, self.deadline, self.question, None, self.solver)
+            inner = OrderJudge(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
             inner.verdict()
             for which in range(3):
                 for value, found in inner.seen[which].items():

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000
@@ -32,18 +32,18 @@ def replayed(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: Sequence[int],
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
     deadline: float | None = None,
 ) -> OrderVerdict:
     """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
 
-    ``question`` says which violations count. Raises ``LimitReached``.
+    ``criteria`` says which violations count. Raises ``LimitReached``.
     """
     found = outcome(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, question) for violation in found.violations]):
+    if any([counts(engine, violation, criteria) for violation in found.violations]):
         safe = False
-    elif undecided(engine, found, question) or found.limit is not None:
+    elif undecided(engine, found, criteria) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)

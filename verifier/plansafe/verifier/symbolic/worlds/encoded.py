@@ -197,7 +197,7 @@ class Encoded(Show):
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._open else None,
             certificate=self._certificate(said),
-            decided=self.decided(base),
+            verdict_basis=self.decided(base),
         )
 
     def _certificate(self, said: Headline | None) -> str | None:
@@ -211,8 +211,8 @@ class Encoded(Show):
         kinds |= {} if home is None else {home.source.name: "home"}
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
-        question = self.compiled.options.question
-        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, question)
+        criteria = self.compiled.options.criteria
+        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, criteria)
 
     @property
     def _open(self) -> bool:
@@ -273,7 +273,7 @@ class Encoded(Show):
                 before = e.alive[finding.step - 1]
                 after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
                 literal = e.circuit.both(before, after ^ 1)
-            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.question.introduced:
+            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
                 return Worlds.UNKNOWN  # the circuit has what the plan brought about
             case _:
                 literal = instances.get((finding.rule or "", finding.binding), FALSE)
@@ -297,7 +297,7 @@ class Encoded(Show):
         undecided = self._single(e.undecided_at)
         out = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
-            if verdict.safe is Worlds.ALL and self.compiled.options.question.asks(rule):
+            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
                 out.append(unbroken(count))
             elif count.status == "not applicable" or number in e.given_up:
                 out.append(unsure((count,))[0])

@@ -19,7 +19,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
 from plansafe.verifier.symbolic.worlds.derived import Derived
@@ -98,7 +98,7 @@ class Openness:
         assert isinstance(key, FactInput)
         return key.predicate, key.code
 
-    def outcomes(self) -> Iterator[dict[Statement, Outcomes]]:
+    def outcomes(self) -> Iterator[dict[Statement, OneofOutcomes]]:
         """Every combination of outcomes."""
         keys = [key for key, _ in self.choices]
         for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):

@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, mapped, negate
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
 from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
@@ -39,7 +39,7 @@ Values = list[tuple[int, Literal, Literal]]
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(self, number: int, part: Part, evaluation: Evaluation, limit: int, *, of_actions: bool) -> None:
+    def __init__(self, number: int, part: RulePart, evaluation: Evaluation, limit: int, *, of_actions: bool) -> None:
         task = evaluation.task
         self.number, self.part, self.task, self.limit = number, part, task, limit
         self.of_actions = of_actions
