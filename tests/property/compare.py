@@ -70,7 +70,7 @@ class Verdict(NamedTuple):
 
 
 class Both:
-    """Engine and kernel, each compiled once for a case, to decide one question.
+    """Engine and kernel, each compiled once for a case, for one choice of criteria.
 
     ``problem`` says why they cannot be compared, if so.
     """

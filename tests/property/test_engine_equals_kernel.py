@@ -41,7 +41,7 @@ def test_same_verdicts_whatever_decides(stream: str) -> None:
         pytest.fail(smallest(name, found.problems[0], criteria), pytrace=False)
 
 
-@pytest.mark.parametrize("question", every(5, QUESTIONS), ids=["-".join(criteria[:2]) for criteria in QUESTIONS])
+@pytest.mark.parametrize("criteria", every(5, QUESTIONS), ids=["-".join(criteria[:2]) for criteria in QUESTIONS])
 def test_a_headline_follows_from_what_decides(criteria: VerdictCriteria) -> None:
     """A valid plan is SAFE iff nothing that decides was found, and nothing that may decide is undecided."""
     seen = set()
