@@ -13,7 +13,7 @@ from tiny_tasks import cases
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import known, own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
@@ -122,7 +122,7 @@ def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None
                 if rules:
                     fits = [p for p in fits if p in case.safe]
                 else:
-                    fits = [p for p in fits if case.kernel.judge("\n".join(p)).goal]
+                    fits = [p for p in fits if case.kernel.audit("\n".join(p)).goal]
                 found = planner.solve(Query(case.checker, steps, rules=rules, shortest=True))
                 assert (found.answer is Answer.SOLVED) == bool(fits), (seed, plan, rules)
                 if fits:

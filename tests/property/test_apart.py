@@ -10,10 +10,10 @@ from compare import Both
 from generate import case
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.apart import Apart, Ground, QuickTimedRun
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.execution.timed import TimedRun
+from plansafe.verifier.execution.timed_fast import Apart, Ground, QuickTimedRun
 
 
 def about_states(candidate: Case) -> Case:

@@ -17,7 +17,7 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.broken_instances import Broken
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text

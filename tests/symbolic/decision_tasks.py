@@ -11,7 +11,7 @@ from worlds_compare import checker_of
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
@@ -35,7 +35,7 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     if not checker.ok or not found.complete or not found.completions:
         return TaskCompared([])
     task = checker.engine.task
-    groups = restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    groups = find_restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
     encoding = encode(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
         return TaskCompared([])

@@ -10,7 +10,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Number, Task
-from plansafe.verifier.symbolic.invariants.invariants import COUNTED, GroupAtom, InferredInvariant
+from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant
 
 Facts = list[set[int]]
 

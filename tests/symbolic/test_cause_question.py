@@ -17,9 +17,15 @@ from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
-from plansafe.verifier.symbolic.circuits.renaming import Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    GaveUp,
+    MinimalSubset,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Unsupported
+from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate, collect_references, find_dependencies
 from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
@@ -129,10 +135,10 @@ def test_numbers() -> None:
     circuit = Circuit()
     (hot,) = facts(circuit, 1)
     x, y = terms.variable(0, 3), terms.variable(0, 4)
-    limit = terms.chosen(hot, terms.constant(5), terms.plus(y, terms.constant(1)))
-    good = terms.compared(circuit, "<", x, limit)
-    inside = [terms.compared(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
-    inside += [terms.compared(circuit, "<=", terms.constant(0), n) for n in (x, y)]
+    limit = terms.select(hot, terms.constant(5), terms.add(y, terms.constant(1)))
+    good = terms.compare(circuit, "<", x, limit)
+    inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
+    inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
     assert question(asked).asked == Opens((FactInput(7, 0),), ((0, 3), (0, 4)))
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
@@ -189,36 +195,36 @@ def test_minimal_sets(seed: int) -> None:
     def has(chosen: object) -> bool:
         return any([generator <= set(chosen) for generator in generators])
 
-    def check(chosen: object) -> Holds[int] | Fails[int]:
+    def check(chosen: object) -> PropertyHolds[int] | PropertyFails[int]:
         if not has(chosen):
             largest = max([set(range(size)) - c for c in map(set, subsets) if set(chosen) <= c and not has(c)], key=len)
             sure = [i for i in range(size) if not has(set(range(size)) - {i})]
-            return Fails(largest, rng.choice((sure, ())))
+            return PropertyFails(largest, rng.choice((sure, ())))
         core = rng.choice([s for s in subsets if set(s) <= set(chosen) and has(s)])
-        return Holds(core)
+        return PropertyHolds(core)
 
     subsets = [s for n in range(size + 1) for s in combinations(range(size), n)]
     preferred = rng.sample(range(size), rng.randint(0, size))
-    found = minimal(range(size), check, preferred)
+    found = find_minimal_subset(range(size), check, preferred)
     assert found is not None and found.reason == ""
     assert has(found.elements)
     assert not any([has(set(found.elements) - {element}) for element in found.elements])
     if preferred and has(preferred):
         assert set(found.elements) <= set(preferred)
-    assert minimal(range(size), lambda _: Fails(range(size))) is None
+    assert find_minimal_subset(range(size), lambda _: PropertyFails(range(size))) is None
 
 
 def test_a_bound_where_checks_give_up() -> None:
-    answers = iter([Holds([0, 1, 2])])
+    answers = iter([PropertyHolds([0, 1, 2])])
 
-    def check(_: object) -> Holds[int]:
+    def check(_: object) -> PropertyHolds[int]:
         for answer in answers:
             return answer
         raise GaveUp("enough")
 
-    assert minimal(range(9), check) == Minimal([0, 1, 2], "enough")
+    assert find_minimal_subset(range(9), check) == MinimalSubset([0, 1, 2], "enough")
     with pytest.raises(GaveUp):
-        minimal(range(9), check)
+        find_minimal_subset(range(9), check)
 
 
 def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
@@ -233,15 +239,15 @@ def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
         condition = rng.choice(made) ^ rng.randint(0, 1)
         match rng.randrange(7):
             case 0:
-                sums.append(terms.plus(a, b, rng.choice((-1, 1, 2))))
+                sums.append(terms.add(a, b, rng.choice((-1, 1, 2))))
             case 1 | 2:
-                sums.append(terms.chosen(condition, a, b))
+                sums.append(terms.select(condition, a, b))
             case 3:
-                sums.append(terms.times(a, b))
+                sums.append(terms.multiply(a, b))
             case 4:
-                sums.append(terms.divided(a, b))
+                sums.append(terms.divide(a, b))
             case _:
-                made.append(terms.compared(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
+                made.append(terms.compare(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
                 made.append(circuit.choose(condition, rng.choice(made), made[-1] ^ 1))
     return circuit, inputs, made
 
@@ -253,10 +259,10 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
     roots = made[-3:]
     other = [circuit.input(OrderInput(7, i)) for i in range(4)]
     renamed = {literal >> 1: rng.choice([*other, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]}
-    new = [terms.variable(1, 0), terms.constant(2), terms.plus(terms.variable(0, 0), terms.constant(1))]
-    new += [terms.chosen(other[0], terms.constant(0), terms.variable(0, 2))]
+    new = [terms.variable(1, 0), terms.constant(2), terms.add(terms.variable(0, 0), terms.constant(1))]
+    new += [terms.select(other[0], terms.constant(0), terms.variable(0, 2))]
     numbers = {(0, i): rng.choice(new) for i in range(2)}
-    copies = Template(circuit, roots, renamed, numbers).copy(renamed, numbers)
+    copies = CircuitTemplate(circuit, roots, renamed, numbers).instantiate(renamed, numbers)
     for _ in range(8):
         values = {literal >> 1: [rng.random() < 0.5] for literal in [*inputs, *other]}
         values |= {item: [rng.randint(-2, 2)] for item in [(0, 0), (0, 1), (0, 2), (1, 0)]}
@@ -264,7 +270,7 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
         for node, literal in renamed.items():
             replaced[node] = evaluated(circuit, [literal], values, 1)[0]
         for item, total in numbers.items():
-            is_value = [terms.compared(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
+            is_value = [terms.compare(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
             (replaced[item],) = [[n - 4] for n, v in enumerate(evaluated(circuit, is_value, values, 1)) if v[0]]
         assert evaluated(circuit, copies, values, 1) == evaluated(circuit, roots, replaced, 1)
 
@@ -273,14 +279,14 @@ def test_a_copy_follows_comparisons() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
     inner = circuit.both(a, b)
-    total = terms.plus(terms.variable(0, 0), terms.chosen(inner, terms.constant(2), terms.constant(0)))
-    root = circuit.either(terms.compared(circuit, "<=", total, terms.constant(3)), c)
-    assert reach(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
-    assert reach(circuit, [root]).numbers == {(0, 0)}
-    assert mentioned(total) == ((inner,), {(0, 0)})
-    template = Template(circuit, [root, c], [a >> 1], [(0, 0)])
-    assert template.copy({a >> 1: TRUE}, {(0, 0): terms.constant(2)}) == [circuit.either(b ^ 1, c), c]
-    assert template.copy({}, {}) == [root, c]
+    total = terms.add(terms.variable(0, 0), terms.select(inner, terms.constant(2), terms.constant(0)))
+    root = circuit.either(terms.compare(circuit, "<=", total, terms.constant(3)), c)
+    assert find_dependencies(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
+    assert find_dependencies(circuit, [root]).numbers == {(0, 0)}
+    assert collect_references(total) == ((inner,), {(0, 0)})
+    template = CircuitTemplate(circuit, [root, c], [a >> 1], [(0, 0)])
+    assert template.instantiate({a >> 1: TRUE}, {(0, 0): terms.constant(2)}) == [circuit.either(b ^ 1, c), c]
+    assert template.instantiate({}, {}) == [root, c]
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -11,7 +11,7 @@ from durations_random import compare, open_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.judge import explore, judge_durations
+from plansafe.verifier.symbolic.durations.duration_audit import audit_durations, explore_durations
 from plansafe.verifier.symbolic.worlds.model import Verdict
 from quick import every
 
@@ -46,7 +46,7 @@ def checker(
 def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> Verdict:
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    return judge_durations(found.compiled, steps, intervals, deadline)
+    return audit_durations(found.compiled, steps, intervals, deadline)
 
 
 def values(verdict: Verdict) -> tuple[Worlds, Worlds, Worlds]:
@@ -145,7 +145,7 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = explore(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement = explore_durations(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
     assert judgement.complete == {"executable", "goal", "safe"}
     assert judgement.runs == 1
 

@@ -27,7 +27,7 @@ from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
-from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
 from plansafe.verifier.symbolic.worlds.model import FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
@@ -44,7 +44,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
+    groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
     audit = Encoded(Case(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
@@ -72,7 +72,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.judge(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, others=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 

@@ -12,7 +12,7 @@ from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.showing import headline
 from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
@@ -75,7 +75,9 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
         return differences(case, ("auto",))
     if any([isinstance(step, IllFormed) for step in read.steps]):
         return differences(case)  # the report says what that means for safety
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    groups = find_restrictions(
+        checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
+    ).groups
     encoding = encode(checker.compiled, read.steps, groups)
     out: list[str] = []
     seen = set()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
 from engine_texts import checker, domain, problem
 
+from plansafe.verifier.execution import axiom_joins
 from plansafe.verifier.execution import axioms as engine_axioms
-from plansafe.verifier.execution import derivations, maintain
-from plansafe.verifier.execution.axioms import Axioms
-from plansafe.verifier.execution.derivations import Facts
+from plansafe.verifier.execution.axiom_joins import Facts
+from plansafe.verifier.execution.axioms import Axioms, Maintenance
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State, StateChange
 from quick import every
@@ -28,7 +27,7 @@ REACH = "(:derived (b ?x ?y) (or (q ?x ?y) (exists (?u) (and (q ?x ?u) (b ?u ?y)
 def followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few facts are followed, too, and few objects indexed."""
     monkeypatch.setattr(engine_axioms, "FEW", -1)
-    monkeypatch.setattr(derivations, "UNINDEXED", 0)
+    monkeypatch.setattr(axiom_joins, "UNINDEXED", 0)
 
 
 def engine(*axioms: str, things: int = 5) -> Engine:
@@ -43,12 +42,12 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int]]:
     """The predicates of what updates compute anew, as they do so."""
     computed: list[frozenset[int]] = []
 
-    def fixpoint(rules: derivations.Derivations, *given: Any) -> None:
+    def recompute(maintenance: Maintenance, rules: axiom_joins.Derivations, old: dict[int, set[int]]) -> None:
         computed.append(rules.predicates)
-        original(rules, *given)
+        original(maintenance, rules, old)
 
-    original = maintain.fixpoint
-    monkeypatch.setattr(maintain, "fixpoint", fixpoint)
+    original = Maintenance.recompute
+    monkeypatch.setattr(Maintenance, "recompute", recompute)
     return computed
 
 
@@ -125,8 +124,8 @@ def test_following_is_computing_anew(
     hard: bool, patience: int, few: int, unindexed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_axioms, "FEW", few)
-    monkeypatch.setattr(derivations, "UNINDEXED", unindexed)
-    monkeypatch.setattr(maintain, "PATIENCE", patience)  # 1: a stratum is never given up for much that is deleted
+    monkeypatch.setattr(axiom_joins, "UNINDEXED", unindexed)
+    monkeypatch.setattr(engine_axioms, "PATIENCE", patience)  # 1: a stratum is never given up for much that is deleted
     recomputed = noted(monkeypatch)
     changed = 0
     for seed in range(15):
@@ -192,7 +191,7 @@ def test_a_fact_falls_whose_grounds_all_go_at_once(
     body: str, removed: tuple[str, ...], added: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What goes is followed in the state before the step: in the one after it, each ground misses the other."""
-    monkeypatch.setattr(maintain, "PATIENCE", 1)
+    monkeypatch.setattr(engine_axioms, "PATIENCE", 1)
     computed = noted(monkeypatch)
     found = engine(f"(:derived (c ?x) {body})")
     axioms, state = found.axioms, found.initial()

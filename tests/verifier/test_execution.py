@@ -8,7 +8,7 @@ from engine_texts import check, checker, domain, judge, problem, safety, verdict
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 
 OBJECTS = "a b c - thing"

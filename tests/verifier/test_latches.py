@@ -13,7 +13,7 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.latch import LatchedCheck
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Headline
@@ -50,7 +50,7 @@ def task(rule: str, init: str = "") -> Checker:
 
 def opinion(rule: str, plan: str, init: str = "") -> str:
     """What the kernel finds, written as :func:`verdict` writes it."""
-    found = Kernel(DOMAIN, problem(init=init), [safety(rule)]).judge(plan)
+    found = Kernel(DOMAIN, problem(init=init), [safety(rule)]).audit(plan)
     places = sorted((f.step, sorted(f.binding)) for f in found.findings)
     texts = [(step, ",".join(f"{name}={value}" for name, value in binding)) for step, binding in places]
     return " ".join([found.headline, *[(f"r({binding})" if binding else "r") + f"@{step}" for step, binding in texts]])

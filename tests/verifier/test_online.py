@@ -10,7 +10,7 @@ from engine_texts import checker, domain, problem, safety
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.online import Monitor, ObservationError
+from plansafe.verifier.execution.online_monitor import Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.reporting.report import Headline
 

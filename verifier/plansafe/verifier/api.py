@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
+from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, Resolve, compile_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.judge import ReadingOutcomes, judge
-from plansafe.verifier.execution.reading import ReadSteps, read_steps
-from plansafe.verifier.execution.settings import Options
+from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
+from plansafe.verifier.execution.readings import ReadingOutcomes, judge
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,

@@ -13,7 +13,7 @@ from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.prompts.crop import named_in
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.verifier.execution.one_world import LeavesOpen
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 
 MOST_TOKENS = 300

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.online_monitor import Monitor
 
 _Moment: TypeAlias = tuple[tuple[str, ...], frozenset[str]]  # a step and the facts before it
 

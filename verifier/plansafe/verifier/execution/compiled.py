@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,7 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.one_world import LeavesOpen, LeftOpen, left_open, refused
-from plansafe.verifier.execution.reading import ReadSteps
-from plansafe.verifier.execution.settings import Options
+from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
@@ -38,9 +38,10 @@ from plansafe.verifier.rules.kinds import (
     open_kinds,
 )
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home_profile import ProfileApplication, ProfileEffects
+    from plansafe.verifier.rules.home_profile import HomeProfile, ProfileApplication, ProfileEffects
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only guards against runaway recursion.
@@ -51,6 +52,39 @@ _SHAPE = frozenset((SC.UNBALANCED, SC.STRUCTURE))
 
 Resolve = Callable[[str, Source], Source | None]
 """Finds the specification that another one (the second argument) extends by a name; ``None``: there is none."""
+
+
+class Options(NamedTuple):
+    """How to check. ``judge`` and ``min_severity`` say which violations decide, ``blame`` which are listed.
+
+    Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
+    ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
+    ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
+    ``home`` is the profile of a home; ``exemptions``: what it exempts in the task, filled in when that is compiled.
+    """
+
+    lenient_types: bool = False
+    tolerance: Fraction = Fraction(1, 1000)
+    blame: tuple[str, ...] = ()
+    time_limit_s: float | None = None
+    max_findings: int = 100
+    max_instances: int = 5_000_000
+    full_state: bool = False
+    replay: str = "auto"
+    require_rules: bool = False
+    engine: str = "auto"
+    infer_invariants: bool = True
+    certificate: bool = False
+    double_check: bool = False
+    judge: str = EVERY_VIOLATION.judge
+    min_severity: str = EVERY_VIOLATION.min_severity
+    home: HomeProfile | None = None
+    exemptions: tuple[Exemption, ...] = ()
+
+    @property
+    def criteria(self) -> VerdictCriteria:
+        """Which violations decide."""
+        return VerdictCriteria(self.judge, self.min_severity, self.exemptions)
 
 
 class CompiledTask(NamedTuple):

@@ -23,8 +23,7 @@ from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.legal import LegalActions
-    from plansafe.verifier.execution.projection import Projection
+    from plansafe.verifier.execution.search_actions import LegalActions, Projection
 
 
 class Limit(NamedTuple):
@@ -109,14 +108,14 @@ class Engine:
     @cached_property
     def legal(self) -> LegalActions:
         """The searches for legal actions, compiled once."""
-        from plansafe.verifier.execution.legal import LegalActions  # noqa: PLC0415 - for searches alone
+        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
 
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
     def projection(self) -> Projection:
         """The actions, cut down to what some rule can notice. There must be rules."""
-        from plansafe.verifier.execution.projection import Projection  # noqa: PLC0415 - for searches alone
+        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
 
         assert self.prototype is not None
         return Projection(self.task, self.emitter, self.prototype, self.axioms)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
-from plansafe.verifier.execution.broken import Broken, Option, broken, deciding, faults, news, undecided
+from plansafe.verifier.execution.broken_instances import Broken, Option, broken, deciding, faults, news, undecided
 from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.key import Key, monitor_key
+from plansafe.verifier.execution.monitors.monitor_key import Key, monitor_key
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import LeavesOpen
@@ -273,7 +273,7 @@ class Execution:
         steps = list(self.legal(*names))
         if self.runtime is None:
             return [Option(step) for step in steps]
-        from plansafe.verifier.execution.options import Foresight  # noqa: PLC0415 - for searches alone
+        from plansafe.verifier.execution.step_options import Foresight  # noqa: PLC0415 - for searches alone
 
         return Foresight(self.engine, self.state, self.runtime, self.letter).options(steps)
 

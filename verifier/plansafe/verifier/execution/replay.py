@@ -16,8 +16,7 @@ from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange
+from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
@@ -206,7 +205,7 @@ class Run:
 
         With monitors it keeps what changes: what they find behind a failed step will have to be explained.
         """
-        run = shallow(self)
+        run = shallow_copy(self)
         run.reading = reading
         run.log, run.trace, run.kept = [], None, 0
         if self._mine is None:

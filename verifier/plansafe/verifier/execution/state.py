@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from plansafe.verifier.model.nodes import Number, Task
 
+T = TypeVar("T")
 MAX_BITS = 65_536
 _SMALL = 1 << 63
 
@@ -122,3 +123,10 @@ class State:
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
         """A hashable picture of the state, for searches."""
         return (*[frozenset(f) for f in self.facts], *[frozenset(v.items()) for v in self.fluents])
+
+
+def shallow_copy(original: T) -> T:
+    """A new object of the same class with the same attributes. Cheaper than ``copy.copy``: searches fork monitors."""
+    copy = object.__new__(type(original))
+    copy.__dict__ = original.__dict__.copy()  # half the time of an update
+    return copy

@@ -12,7 +12,7 @@ are taken by the engine, rules are watched by its monitors, and what continues i
 
 from __future__ import annotations
 
-from plansafe.verifier.execution.broken import Option
+from plansafe.verifier.execution.broken_instances import Option
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction

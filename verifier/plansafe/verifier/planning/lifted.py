@@ -10,8 +10,8 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.monitors.standing import StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import (
@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
-from plansafe.verifier.model.operations import pushed
+from plansafe.verifier.model.operations import push_negation
 from plansafe.verifier.rules.model import RulePart, step_predicate
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
@@ -146,7 +146,7 @@ class Lifted:
             case Compare() | Temporal():
                 return TRUE
             case _:
-                return pushed(formula, positive, self._positive)
+                return push_negation(formula, positive, self._positive)
 
     def reachable(self, state: State) -> Iterator[tuple[Schema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""

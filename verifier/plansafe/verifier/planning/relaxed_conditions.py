@@ -8,9 +8,9 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.latch import LatchedCheck
+from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.monitors.standing import StateMonitor
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
-from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.broken_instances import Broken
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.broken_instances import Broken
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, Tolerance
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 
 def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collection[int]) -> list[Diagnostic]:

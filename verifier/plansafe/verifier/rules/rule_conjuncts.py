@@ -18,7 +18,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import PAST_OPERATORS, negate, pushed, subformulas
+from plansafe.verifier.model.operations import PAST_OPERATORS, negate, push_negation, subformulas
 
 
 def required_conjuncts(
@@ -28,7 +28,7 @@ def required_conjuncts(
 
     Conjuncts below one ``always`` are parts of their own; an ``always`` below another is not looked into.
     """
-    match turned := push_negation(formula):
+    match turned := push_outer_negation(formula):
         case Truth() if turned.value:
             return
         case And():
@@ -45,14 +45,14 @@ def required_conjuncts(
             assert_never(turned)
 
 
-def push_negation(formula: Formula) -> Formula:
+def push_outer_negation(formula: Formula) -> Formula:
     """Push one negation inwards where that gives a conjunction, a ``forall`` or nothing."""
     while isinstance(formula, Not):
         match body := formula.body:
             case Not():
                 formula = body.body
             case And() | Or() | Quantified() | Truth():
-                return pushed(body, False, lambda part, _: negate(part))
+                return push_negation(body, False, lambda part, _: negate(part))
             case Atom() | Equal() | Compare() | Temporal():
                 return formula
             case _:

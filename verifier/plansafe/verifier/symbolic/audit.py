@@ -5,12 +5,12 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.refusals import not_explicit
 from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Case, Show
@@ -28,7 +28,7 @@ def audit(case: Case) -> Report:
     if unsupported:
         return Show(case).unsupported(*unsupported)
     try:
-        restricted = restrictions(
+        restricted = find_restrictions(
             compiled.task,
             compiled.openings,
             compiled.invariants,

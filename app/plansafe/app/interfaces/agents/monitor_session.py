@@ -18,7 +18,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.one_world import LeavesOpen
-from plansafe.verifier.execution.online import Advice, Broken, Monitor, ObservationError
+from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.recoverable import recoverable

@@ -14,8 +14,9 @@ from plansafe.app.render.repair_json import because_object, where_object, witnes
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
 from plansafe.app.render.worlds import lines as world_lines
 from plansafe.app.session.audit import Session
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Prepared, Result
-from plansafe.app.session.repair import ExaminationOptions, Examined, examined
+from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
@@ -23,7 +24,7 @@ from plansafe.verifier.reporting.timeline import Look, Mishap, Moment, Timeline,
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ReadSteps
 
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
@@ -245,21 +246,21 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
 
 
 def _graph(prepared: Prepared, read: ReadSteps, examination: Examined) -> dict[str, Any]:
-    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.diagnose.graph import picture  # noqa: PLC0415
+    from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
+    from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if len(read.steps) > MOST_DRAWN:
         return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
     try:
-        structure = causal_structure(prepared.checker, read.steps)
+        structure = find_causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:
         return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
     if examination.repair is not None:
         diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
-    graph = picture(structure, diagnosis)
+    graph = plan_graph(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
     offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [

@@ -22,8 +22,7 @@ from plansafe.verifier.execution.monitors.program import (
     LetterTime,
     Program,
 )
-from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
 from plansafe.verifier.model.operations import free_slots
 from plansafe.verifier.rules.rule_conjuncts import is_past_only
@@ -517,7 +516,7 @@ class Automaton:
 
     def fork(self) -> Automaton:
         """An independent copy; the program and its tables are shared."""
-        copy = shallow(self)
+        copy = shallow_copy(self)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
         copy.done = set(self.done)
         copy.default = self.default.copy()

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import Pattern
-from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import StateChange
+from plansafe.verifier.execution.state import StateChange, shallow_copy
 from plansafe.verifier.model.nodes import Task
 
 Binding = tuple[int, ...]
@@ -186,7 +185,7 @@ class InstanceIndex:
 
     def fork(self) -> InstanceIndex:
         """An independent copy, at the cost of what has changed since the tables were first shared."""
-        copy = shallow(self)
+        copy = shallow_copy(self)
         if self._changed is None:
             self._changed = [{} for _ in self._shapes]
         copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class

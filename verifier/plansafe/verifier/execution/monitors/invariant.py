@@ -9,8 +9,7 @@ from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable
 
@@ -176,7 +175,7 @@ class Invariant:
 
     def fork(self) -> Invariant:
         """An independent copy."""
-        copy = shallow(self)
+        copy = shallow_copy(self)
         copy.readers = self.readers.fork()
         copy.episodes = {b: _copied(e) for b, e in self.episodes.items()}
         copy.undecided = set(self.undecided)

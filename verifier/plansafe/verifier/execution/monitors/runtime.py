@@ -18,8 +18,8 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import LatchedCheck, latched, truth_of
+from plansafe.verifier.execution.monitors.monitor_summary import Standing, StateMonitor, standing, touched
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.standing import Standing, StateMonitor, standing, touched
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached

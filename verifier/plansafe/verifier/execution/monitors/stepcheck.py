@@ -10,8 +10,7 @@ from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Truth
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
 
@@ -118,7 +117,7 @@ class StepCheck:
 
     def fork(self) -> StepCheck:
         """An independent copy."""
-        copy = shallow(self)
+        copy = shallow_copy(self)
         copy._due = list(self._due)  # noqa: SLF001 - of its own class
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)

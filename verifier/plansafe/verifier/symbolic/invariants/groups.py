@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
-from plansafe.verifier.symbolic.invariants.invariants import COUNTED, GroupAtom, InferredInvariant, infer
+from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer_invariants
 from plansafe.verifier.symbolic.worlds.initial import MAX_OPEN, Group, open_facts, opened_codes
 
 Fact = tuple[int, int]
 
 
-class Assumed(NamedTuple):
+class AssumedInvariant(NamedTuple):
     """An inferred invariant with the groups of S0 that it is assumed for, all of one kind.
 
     ``broken`` counts the bindings with open instances whose given facts break it.
@@ -41,7 +41,7 @@ class Restrictions(NamedTuple):
     texts: tuple[str, ...]
 
 
-def restrictions(
+def find_restrictions(
     task: Task,
     openings: Sequence[OpenPredicate],
     declared: Sequence[WorldInvariant],
@@ -54,21 +54,21 @@ def restrictions(
     The work on inference ends at ``deadline`` (of ``time.monotonic``).
     """
     groups = ground_declared(task, openings, declared)
-    texts = [declared_text(task, invariant) for invariant in declared]
+    texts = [describe_declared(task, invariant) for invariant in declared]
     if inferring and openings:
-        inferred = infer(task, deadline, {opening.predicate for opening in openings}, lenient_types)
-        for assumed in worlds_invariants(task, openings, inferred):
+        inferred = infer_invariants(task, deadline, {opening.predicate for opening in openings}, lenient_types)
+        for assumed in ground_inferred(task, openings, inferred):
             groups += assumed.groups
-            texts.append(assumed_text(task, assumed))
+            texts.append(describe_assumed(task, assumed))
     return Restrictions(tuple(groups), tuple(texts))
 
 
 # ---- inferred groups ------------------------------------------------------------------------------------------------
 
 
-def worlds_invariants(
+def ground_inferred(
     task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
-) -> list[Assumed]:
+) -> list[AssumedInvariant]:
     """The groups of S0 that inferred invariants restrict open predicates with.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
@@ -76,7 +76,7 @@ def worlds_invariants(
     """
     named = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
     opened = opened_codes(task, openings)
-    out: list[Assumed] = []
+    out: list[AssumedInvariant] = []
     for invariant in inferred:
         if any([opened.get(atom.predicate) for atom in invariant.atoms]):
             out += _assumed(task, opened, named, invariant)
@@ -85,7 +85,7 @@ def worlds_invariants(
 
 def _assumed(
     task: Task, opened: dict[int, list[int]], named: Sequence[set[int]], invariant: InferredInvariant
-) -> Iterator[Assumed]:
+) -> Iterator[AssumedInvariant]:
     groups: dict[int, list[Fact]] = defaultdict(list)
     given: dict[int, list[Fact]] = defaultdict(list)
     by_name: set[int] = set()
@@ -107,7 +107,7 @@ def _assumed(
             kinds[exactly_here].append(Group(facts, exactly_here))
     for kind, found in kinds.items():
         if found:
-            yield Assumed(invariant, tuple(found), kind, broken)
+            yield AssumedInvariant(invariant, tuple(found), kind, broken)
 
 
 def _is_so_elsewhere(
@@ -138,10 +138,10 @@ def _keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> Iterable[int]:
     """For each fact the values of the group's parameters, as one number."""
     arguments = atom.arguments
     places = {number: place for place, number in enumerate(arguments) if number != COUNTED}
-    return keys(task, len(arguments), [places[number] for number in range(len(places))], codes)
+    return argument_keys(task, len(arguments), [places[number] for number in range(len(places))], codes)
 
 
-def keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Iterable[int]:
+def argument_keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Iterable[int]:
     """The arguments in some places of facts with these codes, as the digits of one number."""
     size = max(len(task.objects), 1)
     weights = [size ** (arity - 1 - place) for place in places]
@@ -244,7 +244,7 @@ def _unified(
 # ---- in words -------------------------------------------------------------------------------------------------------
 
 
-def assumed_text(task: Task, assumed: Assumed) -> str:
+def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
     """One line of a report on an inferred invariant."""
     count = "exactly one" if assumed.exactly_one else "at most one"
     why = "no action can break it"
@@ -312,7 +312,7 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-def declared_text(task: Task, invariant: WorldInvariant) -> str:
+def describe_declared(task: Task, invariant: WorldInvariant) -> str:
     """One line of a report on a declared invariant."""
     variables = (*invariant.parameters, *invariant.counted)
     names = {-1 - v.slot: v.name for v in variables}

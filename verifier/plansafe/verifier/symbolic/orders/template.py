@@ -1,8 +1,9 @@
-"""The steps of a plan as functions of the state before them, whatever that is.
+"""The steps of a plan as functions of an arbitrary state before them, and the moments at which they are instantiated.
 
-In the template state every fact that some step may change is an input of its own (:class:`Held`), and a fact that none
-changes keeps its value in S0. Conditions, effects and rules are evaluated there once; at a moment of an order their
-inputs are replaced by what holds at that moment (:mod:`.moments`).
+In the template state, every fact that some step may change is an input of its own (:class:`HeldInput`); every other
+fact keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order,
+their inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant
+where the plan orders the two, else an input.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
+from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import initial
+from plansafe.verifier.symbolic.worlds.model import OrderInput
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 from plansafe.verifier.symbolic.worlds.steps import Steps
@@ -33,7 +36,7 @@ class TooHard(Exception):
     """What the encoding over orders does not cover, or not within its limits."""
 
 
-class Held(NamedTuple):
+class HeldInput(NamedTuple):
     """An input of the template: whether a fact holds at the moment that is asked about.
 
     Of an action predicate: whether the step that is about to be taken there is this one.
@@ -60,14 +63,14 @@ class Openings(NamedTuple):
     allowed: Literal = TRUE
 
 
-def closed(engine: Engine) -> Openings:
+def no_openings(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
     evaluation = Evaluation(engine.task, circuit, PossibleCertain(engine.task))
     return Openings(circuit, initial(engine.task, circuit, ()).state, evaluation)
 
 
-class Template:
+class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
     Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
@@ -93,7 +96,7 @@ class Template:
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)
             for code, quantity in quantities.items()
-            if quantity.value.items
+            if quantity.value.weighted_atoms
         ]
         self.held: dict[Fact, Literal] = {}
         self.initial: dict[Fact, Literal] = {}
@@ -112,7 +115,7 @@ class Template:
             action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 self.action_facts[number] = action_fact
-                self.state.put(*action_fact, self.circuit.input(Held(*action_fact)))
+                self.state.put(*action_fact, self.circuit.input(HeldInput(*action_fact)))
 
     def _derive(self) -> None:
         if self._derived is not None:
@@ -155,7 +158,7 @@ class Template:
         """Give a fact that changes an input of its own."""
         predicate, code = fact
         self.initial[fact] = self._now(fact)
-        held = self.held[fact] = self.circuit.input(Held(predicate, code))
+        held = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
         if predicate < self.size:
             self.state.put(predicate, code, held)
         else:
@@ -171,3 +174,46 @@ class Template:
         here = Sum(0, ((("here", function, code), 1),))
         self.state.quantities[function][code] = Quantity(before.defined, here)
         return True
+
+
+MAX_GATES = 1_500_000
+"""Gates beyond which an encoding is given up: about a gigabyte."""
+TimePoint = int
+"""``END``, a step (the moment before it), or one of :meth:`Timeline.following` and :attr:`Timeline.start`."""
+
+
+class Timeline:
+    """The order of the steps of a template, in the circuit of the template."""
+
+    def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
+        self.template = template
+        self.circuit = template.circuit
+        self.order = order
+        self.deadline = deadline
+        self.start = 2 * order.size + 1
+
+    def following(self, step: int) -> TimePoint:
+        """The moment after a step."""
+        return self.order.size + step
+
+    def precedes(self, first: int, second: int) -> Literal:
+        """In which orders one step is taken before another."""
+        if self.order.after[first] >> second & 1:
+            return TRUE
+        if self.order.before[first] >> second & 1 or first == second:
+            return FALSE
+        if first < second:
+            return self.circuit.input(OrderInput(first, second))
+        return self.circuit.input(OrderInput(second, first)) ^ 1
+
+    def between(self, first: int, middle: int, moment: int) -> Literal:
+        """In which orders a step is taken after another and before a moment (a step, or the end)."""
+        late = TRUE if moment == END else self.precedes(middle, moment)
+        return self.circuit.both(self.precedes(first, middle), late)
+
+    def check(self) -> None:
+        """Raise ``LimitReached`` or :class:`TooHard` where a limit is passed."""
+        if len(self.circuit.gates) > MAX_GATES:
+            raise TooHard("the encoding of the orders is too large")
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise LimitReached(Limited.TIME)

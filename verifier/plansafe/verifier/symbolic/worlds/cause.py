@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    GaveUp,
+    MinimalSubset,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Partial
@@ -65,19 +71,21 @@ def minimal_cause(
     return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
 
 
-def _cause(search: Completions, bad: OpenValues, items: list[Open], preferred: list[Open]) -> Minimal[Open] | None:
+def _cause(
+    search: Completions, bad: OpenValues, items: list[Open], preferred: list[Open]
+) -> MinimalSubset[Open] | None:
     if not search.some_good():
-        return Minimal([])
+        return MinimalSubset([])
     literals = {item: search.literal(item, bad[item]) for item in items}
 
-    def all_bad(chosen: Sequence[Open]) -> Holds[Open] | Fails[Open]:
+    def all_bad(chosen: Sequence[Open]) -> PropertyHolds[Open] | PropertyFails[Open]:
         found = search.good_model([literals[item] for item in chosen])
         if isinstance(found, Model):
             good = search.completion(found, items)
-            return Fails([item for item in items if good[item] != bad[item]])
-        return Holds([item for item in chosen if literals[item] in found])
+            return PropertyFails([item for item in items if good[item] != bad[item]])
+        return PropertyHolds([item for item in chosen if literals[item] in found])
 
-    return minimal(items, all_bad, preferred)
+    return find_minimal_subset(items, all_bad, preferred)
 
 
 def _partial(search: Completions, values: OpenValues, items: Sequence[Open]) -> Partial:

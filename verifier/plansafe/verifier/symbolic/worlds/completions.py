@@ -17,9 +17,14 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal import GaveUp
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.minimal_subset import GaveUp
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.substitution import (
+    CircuitTemplate,
+    OpenNumber,
+    collect_references,
+    find_dependencies,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open
 from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
@@ -56,9 +61,9 @@ class Completions:
         self.safe = circuit.both(decision.outcomes_allowed, decision.good)
         self.good = circuit.either(decision.outcomes_allowed ^ 1, decision.good)
         self._engine, self._deadline, self._work = engine, deadline, work
-        near = reach(circuit, [self.good, self.safe])
+        near = find_dependencies(circuit, [self.good, self.safe])
         self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
-        far = reach(circuit, [self.allowed])
+        far = find_dependencies(circuit, [self.allowed])
         self._size = len(near.nodes) + len(far.nodes)
         facts, numbers = set(decision.facts), set(decision.numbers)
         self.near: list[Open] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
@@ -76,7 +81,7 @@ class Completions:
         self.decided_by_outcomes = bool(self._outcomes or self._outcome_numbers)
         self._finder: Solver | None = None
         self._judge: Solver | None = None
-        self._template: Template | None = None
+        self._template: CircuitTemplate | None = None
         self._bad: Model | None = None
         self._searched_bad = False
         self._some_good: bool | None = None
@@ -159,7 +164,7 @@ class Completions:
         """That an open fact or number has a value."""
         if isinstance(item, int):
             return 2 * item + (not value)
-        return terms.compared(self.circuit, "=", terms.variable(*item), terms.constant(value))
+        return terms.compare(self.circuit, "=", terms.variable(*item), terms.constant(value))
 
     def safe_in_bad(self) -> bool:
         """Whether some world of some bad completion is SAFE.
@@ -172,7 +177,7 @@ class Completions:
         beyond = 1 + max([function for function, _ in self.all_numbers], default=0)
         others = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
         numbers = {(f, c): terms.variable(f + beyond, c) for f, c in self._outcome_numbers}
-        (safe,) = Template(circuit, [self.safe], others, numbers).copy(others, numbers)
+        (safe,) = CircuitTemplate(circuit, [self.safe], others, numbers).instantiate(others, numbers)
         return self._ask(self.judge, [self.allowed, self.good ^ 1, safe])
 
     # -- solvers ------------------------------------------------------------------------------------------------------
@@ -182,7 +187,7 @@ class Completions:
         """Knows what is allowed, and what is good for the outcomes met so far."""
         if self._finder is None:
             roots = [self.allowed, self.good]
-            self._finder = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
+            self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
             self._finder.require(self.allowed)
         return self._finder
 
@@ -191,7 +196,7 @@ class Completions:
         """The solver that knows the verdict in every completion; made at first use."""
         if self._judge is None:
             roots = [self.allowed, self.good, self.safe]
-            self._judge = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
+            self._judge = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
         return self._judge
 
     def _refuted(self, model: Model) -> bool:
@@ -204,11 +209,11 @@ class Completions:
 
     def _remember(self, model: Model) -> None:
         if self._template is None:
-            self._template = Template(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
+            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
         inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
         numbers = {item: terms.constant(model.values.get(item, 0)) for item in self._outcome_numbers}
         try:
-            (good,) = self._template.copy(inputs, numbers)
+            (good,) = self._template.instantiate(inputs, numbers)
         except NumberTooLarge:
             raise GaveUp("a number grew too large") from None
         self.finder.require(good)
@@ -260,14 +265,14 @@ def _relevant(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: 
         parent[node] = 0
     for number in numbers:
         parent[place(number)] = 0
-    for node in reach(circuit, parts).nodes:
+    for node in find_dependencies(circuit, parts).nodes:
         children = circuit.gates[node]
         tied: list[int] = []
         if children is None:
             key = circuit.keys[node]
             if not isinstance(key, Comparison):
                 continue
-            children, found = mentioned(key.sum)
+            children, found = collect_references(key.sum)
             tied = [place(number) for number in found]
         own = root(node)
         for other in [*[child >> 1 for child in children], *tied]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, reach
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, find_dependencies
 from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput
 
 Open = int | OpenNumber
@@ -40,7 +40,7 @@ def decision_of(
     """
     circuit = encoding.circuit
     good = circuit.conjunction([encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1])
-    nodes, numbers = reach(circuit, [encoding.allowed, good])
+    nodes, numbers = find_dependencies(circuit, [encoding.allowed, good])
     facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
     given = tuple(sorted(numbers.difference(outcome_numbers)))
     return Decision(circuit, encoding.allowed, good, facts, given, outcomes_allowed)

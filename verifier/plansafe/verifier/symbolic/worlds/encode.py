@@ -13,7 +13,7 @@ from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.terms import compared
+from plansafe.verifier.symbolic.circuits.terms import compare
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, finite_numbers, initial, invariants
@@ -188,7 +188,7 @@ def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> 
         differs = FALSE
         if circuit is not None:
             old = state.quantity(function, code)
-            same = circuit.both(circuit.both(old.defined, new.defined), compared(circuit, "=", old.value, new.value))
+            same = circuit.both(circuit.both(old.defined, new.defined), compare(circuit, "=", old.value, new.value))
             differs = circuit.both(circuit.either(old.defined, new.defined), same ^ 1)
         out.append((2 * state.size + function, code, differs))
     return out

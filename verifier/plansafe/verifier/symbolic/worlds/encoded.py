@@ -22,9 +22,9 @@ from plansafe.verifier.reporting.report import (
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.inworld import in_world, reason
-from plansafe.verifier.symbolic.circuits.renaming import reach
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_reason
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
+from plansafe.verifier.symbolic.circuits.substitution import find_dependencies
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.model import FactInput, InstanceLiteral, OutcomeInput, Verdict
@@ -87,7 +87,7 @@ class Encoded(Show):
         ]
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
-                known = [s.world for s in self.shown if in_world(e.circuit, [literal], s.world)[0]]
+                known = [s.world for s in self.shown if evaluate_in_world(e.circuit, [literal], s.world)[0]]
                 self.show(about, known[0] if known else self._sparse(world, literal))
         for name, literal in self._by_rule() if verdict.not_safe is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
@@ -110,10 +110,10 @@ class Encoded(Show):
         Facts are taken out in chunks, at most :data:`MAX_THINNED` times; each attempt costs an evaluation.
         """
         circuit = self.encoding.circuit
-        wanted = [self.encoding.allowed, reason(circuit, literal, world)]
+        wanted = [self.encoding.allowed, find_reason(circuit, literal, world)]
         near = {key for node in circuit.inputs(wanted) if isinstance(key := circuit.keys[node], FactInput)}
         alone = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in near]))
-        if all(in_world(circuit, wanted, alone)):
+        if all(evaluate_in_world(circuit, wanted, alone)):
             world = alone
         facts = sorted(world.facts)
         size, attempts = len(facts), 0
@@ -122,7 +122,7 @@ class Encoded(Show):
             while start < len(facts) and attempts < MAX_THINNED:
                 fewer = facts[:start] + facts[start + size :]
                 attempts += 1
-                if all(in_world(circuit, wanted, world._replace(facts=frozenset(fewer)))):
+                if all(evaluate_in_world(circuit, wanted, world._replace(facts=frozenset(fewer)))):
                     facts = fewer
                 else:
                     start += size
@@ -147,7 +147,7 @@ class Encoded(Show):
 
     def show(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails, if the description allows it."""
-        if not in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
+        if not evaluate_in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
             raise Contradicted("a world that was found is not allowed")
         super().show(about, world)
 
@@ -166,7 +166,7 @@ class Encoded(Show):
         why = Reasons()
         if self._open and self.shown and not encoding.limits:
             why = reasons(encoding, self.task, compiled.options.engine, self.deadline, self.shown[0].world)
-        reached = reach(encoding.circuit, [self.good])
+        reached = find_dependencies(encoding.circuit, [self.good])
         kinds = (FactInput, OutcomeInput)
         inputs = [n for n in reached.nodes if isinstance(encoding.circuit.keys.get(n), kinds)]
         worlds = WorldsReport(
@@ -204,7 +204,7 @@ class Encoded(Show):
         """The proof that no world breaks the plan, if one was asked for and none does."""
         if not self.compiled.options.certificate or said not in (Headline.SAFE, Headline.VALID):
             return None
-        from plansafe.verifier.symbolic.certificates.certificate import certificate  # noqa: PLC0415 - where it is asked for
+        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - where it is asked for
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         home = self.compiled.options.home
@@ -212,7 +212,7 @@ class Encoded(Show):
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
         criteria = self.compiled.options.criteria
-        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, criteria)
+        return write_certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, criteria)
 
     @property
     def _open(self) -> bool:
@@ -225,11 +225,11 @@ class Encoded(Show):
         literals = {"executable": e.executable, "goal": e.goal, "safe": e.violated, **dict(self._by_rule())}
         failing = [literals[other.about] ^ (other.about in ("executable", "goal")) for other in self.shown]
         same = zip(failing, self.shown, strict=True)
-        roots = [reason(circuit, literal, shown.world) for literal, other in same if other.world == shown.world]
+        roots = [find_reason(circuit, literal, shown.world) for literal, other in same if other.world == shown.world]
         keys = [circuit.keys[node] for node in circuit.inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
-        values = reach(circuit, roots).numbers
+        values = find_dependencies(circuit, roots).numbers
         said = world_said(self.task, list(self.steps), shown.world, facts, values, choices)
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
         return Witness(shown.about, said, replayed, self.as_written(shown.world))

@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import reads_numbers
+from plansafe.verifier.model.operations import has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
@@ -54,7 +54,7 @@ class Evaluation:
         """Whether a formula reads numbers, and so may be undefined."""
         key = id(formula)
         if key not in self._numeric:
-            self._numeric[key] = reads_numbers(formula)
+            self._numeric[key] = has_comparison(formula)
         return self._numeric[key]
 
     def true(self, formula: Formula) -> Truths:
@@ -191,7 +191,7 @@ class Evaluation:
             defined = circuit.both(a.defined, b.defined)
             if defined == FALSE:
                 return FALSE
-            return circuit.both(defined, terms.compared(circuit, operator, a.value, b.value) ^ flip)
+            return circuit.both(defined, terms.compare(circuit, operator, a.value, b.value) ^ flip)
 
         return compare
 
@@ -219,18 +219,18 @@ class Evaluation:
         circuit = self.circuit
         defined, result = values[0]
         if len(values) == 1:
-            return Quantity(defined, terms.times(terms.constant(-1), result) if operator == "-" else result)
+            return Quantity(defined, terms.multiply(terms.constant(-1), result) if operator == "-" else result)
         for value in values[1:]:
             defined = circuit.both(defined, value.defined)
             if defined == FALSE:
                 return Quantity(FALSE, terms.constant(0))
             if operator in ("+", "-"):
-                result = terms.plus(result, value.value, 1 if operator == "+" else -1)
+                result = terms.add(result, value.value, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.times(result, value.value)
+                result = terms.multiply(result, value.value)
             else:
-                defined = circuit.both(defined, terms.compared(circuit, "=", value.value, terms.constant(0)) ^ 1)
-                result = terms.divided(result, value.value)
+                defined = circuit.both(defined, terms.compare(circuit, "=", value.value, terms.constant(0)) ^ 1)
+                result = terms.divide(result, value.value)
         return Quantity(defined, result)
 
 

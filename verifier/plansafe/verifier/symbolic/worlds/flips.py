@@ -7,7 +7,12 @@ from fractions import Fraction
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, innermost_first, mentioned, reach
+from plansafe.verifier.symbolic.circuits.substitution import (
+    OpenNumber,
+    collect_references,
+    find_dependencies,
+    list_inner_sums,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 
 MAX_SUMS = 20_000
@@ -20,7 +25,7 @@ class Flips:
     def __init__(self, circuit: Circuit, roots: Sequence[Literal]) -> None:
         self._circuit = circuit
         self._roots = tuple(roots)
-        self.nodes = reach(circuit, roots).nodes
+        self.nodes = find_dependencies(circuit, roots).nodes
 
     def around(
         self, inputs: Mapping[int, bool], values: Mapping[OpenNumber, Number], flipped: Sequence[int]
@@ -44,8 +49,8 @@ class Flips:
                     value &= everywhere ^ below if child & 1 else below
                 found[node] = value
             elif isinstance(key := circuit.keys[node], Comparison):
-                parts = innermost_first(key.sum)
-                bits = {literal >> 1: found[literal >> 1] for literal in mentioned(key.sum)[0]}
+                parts = list_inner_sums(key.sum)
+                bits = {literal >> 1: found[literal >> 1] for literal in collect_references(key.sum)[0]}
                 varies = any([value not in (0, everywhere) for value in bits.values()])
                 budget -= len(parts) * (count if varies else 1)
                 if budget < 0:
@@ -70,7 +75,7 @@ def _value(parts: Sequence[Sum], inputs: Mapping[int, bool], values: Mapping[Ope
     known: dict[int, Number] = {}
     for part in parts:
         total: Number = part.constant
-        for atom, coefficient in part.items:
+        for atom, coefficient in part.weighted_atoms:
             value: Number
             match atom:
                 case ("value", int(function), int(code)):

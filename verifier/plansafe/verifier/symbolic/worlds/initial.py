@@ -176,13 +176,13 @@ def finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...
 
 def _bound(circuit: Circuit, bound: Number, operator: str, value: terms.Sum, low: bool) -> Literal:
     limit = terms.constant(bound)
-    return terms.compared(circuit, operator, limit, value) if low else terms.compared(circuit, operator, value, limit)
+    return terms.compare(circuit, operator, limit, value) if low else terms.compare(circuit, operator, value, limit)
 
 
 def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) -> Literal:
     if literal.fluent:
         value = terms.variable(literal.predicate, literal.code)
-        return terms.compared(circuit, "=", value, terms.constant(literal.value))
+        return terms.compare(circuit, "=", value, terms.constant(literal.value))
     return state.get(literal.predicate, literal.code) ^ (not literal.value)
 
 

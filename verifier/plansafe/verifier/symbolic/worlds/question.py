@@ -7,9 +7,20 @@ from typing import NamedTuple
 
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import Literal
-from plansafe.verifier.symbolic.circuits.minimal import TOO_MANY, Fails, GaveUp, Holds, minimal
-from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    TOO_MANY_NECESSARY,
+    GaveUp,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import Model
+from plansafe.verifier.symbolic.circuits.substitution import (
+    CircuitTemplate,
+    OpenNumber,
+    collect_references,
+    find_dependencies,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Opens
@@ -60,12 +71,12 @@ def question(
             decides = "outcomes alone decide" if by_outcomes else "no world is safe"
             return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
         items, preferred = search.candidates(prefer)
-        if most is not None and len(reach(search.circuit, [search.good]).nodes) > LARGE:
+        if most is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > LARGE:
             return Question(None, "not found: the plan is too large")
         pair = _Pair(search, items)
-        found = minimal(items, pair.both_alike, preferred, most)
+        found = find_minimal_subset(items, pair.both_alike, preferred, most)
         assert found is not None
-        if found.reason == TOO_MANY:
+        if found.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_LONG} {most} facts")
         asked = _opens(search, found.elements)
         if found.reason:
@@ -101,8 +112,8 @@ class _Pair:
             else:
                 others[item] = item[0] + beyond, item[1]
         self._inputs, self._numbers = inputs, others
-        template = Template(circuit, [search.allowed, search.good], inputs, others)
-        nodes = template.copied(inputs, {item: terms.variable(*other) for item, other in others.items()})
+        template = CircuitTemplate(circuit, [search.allowed, search.good], inputs, others)
+        nodes = template.instantiate_nodes(inputs, {item: terms.variable(*other) for item, other in others.items()})
         allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in (search.allowed, search.good)]
         self._differ = [allowed, search.good, good ^ 1]
         self._same = self._congruence(template, nodes)
@@ -110,7 +121,7 @@ class _Pair:
         self._unsure = [item for item in items if isinstance(item, int)]
         self._pause = self._pauses = 0
 
-    def _congruence(self, template: Template, nodes: Mapping[int, Literal]) -> dict[Open, Literal]:
+    def _congruence(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[Open, Literal]:
         """For each item a literal that makes it equal in both completions.
 
         Where all children of a gate are equal, the gate is. This says nothing new, but no solver finds it quickly.
@@ -119,15 +130,15 @@ class _Pair:
         rules: list[Literal] = []
         equal: dict[Open, Literal] = {}
         for item, other in self._numbers.items():
-            equal[item] = terms.compared(circuit, "=", terms.variable(*item), terms.variable(*other))
+            equal[item] = terms.compare(circuit, "=", terms.variable(*item), terms.variable(*other))
         steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = [(node, ()) for node in self._inputs]
-        for node, old in [*steps, *template.steps]:
+        for node, old in [*steps, *template.changing_nodes]:
             if nodes[node] == 2 * node:
                 continue
             same = equal[node] = circuit.input(AuxiliaryInput("same", node))
             numbers: set[OpenNumber] = set()
             if isinstance(old, Comparison):
-                old, numbers = mentioned(old.sum)
+                old, numbers = collect_references(old.sum)
             rules.append(circuit.disjunction([same ^ 1, 2 * node, nodes[node] ^ 1]))
             rules.append(circuit.disjunction([same ^ 1, 2 * node + 1, nodes[node]]))
             if node not in self._inputs:
@@ -136,14 +147,14 @@ class _Pair:
         self._search.finder.require(circuit.conjunction(rules))
         return {item: equal[item] for item in self._items}
 
-    def both_alike(self, items: Sequence[Open]) -> Holds[Open] | Fails[Open]:
+    def both_alike(self, items: Sequence[Open]) -> PropertyHolds[Open] | PropertyFails[Open]:
         """Whether completions that agree on the items are both good or both bad."""
         same = self._same
         found = self._search.good_model([*self._differ, *[same[item] for item in items]])
         if not isinstance(found, Model):
-            return Holds([item for item in items if same[item] in found])
+            return PropertyHolds([item for item in items if same[item] in found])
         first, second = self._search.completion(found, self._items), self._other(found, self._items)
-        return Fails([item for item in self._items if first[item] != second[item]], self._necessary(found))
+        return PropertyFails([item for item in self._items if first[item] != second[item]], self._necessary(found))
 
     def _necessary(self, model: Model) -> list[int]:
         """Facts that by themselves make the good completion bad, or the bad one good.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.judge import readings, replay
-from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.readings import readings, replay
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.reporting.report import Report, Worlds

@@ -186,20 +186,20 @@ class Steps:
         for fires, operator, operand in updates:
             if operator == "assign":
                 assigned.append(fires)
-                value = terms.chosen(fires, operand.value, value)
+                value = terms.select(fires, operand.value, value)
                 continue
             trouble.append(circuit.both(fires, defined ^ 1))
             if operator in ("increase", "decrease"):
-                amount = terms.chosen(fires, operand.value, terms.constant(0))
-                value = terms.plus(value, amount, 1 if operator == "increase" else -1)
+                amount = terms.select(fires, operand.value, terms.constant(0))
+                value = terms.add(value, amount, 1 if operator == "increase" else -1)
                 continue
-            factor = terms.chosen(fires, operand.value, terms.constant(1))
+            factor = terms.select(fires, operand.value, terms.constant(1))
             if operator == "scale-up":
-                value = terms.times(value, factor)
+                value = terms.multiply(value, factor)
             else:
-                zero = terms.compared(circuit, "=", operand.value, terms.constant(0))
+                zero = terms.compare(circuit, "=", operand.value, terms.constant(0))
                 trouble.append(circuit.both(fires, zero))
-                value = terms.divided(value, factor)
+                value = terms.divide(value, factor)
         return (*key, Quantity(circuit.either(defined, circuit.disjunction(assigned)), value))
 
 

@@ -26,8 +26,8 @@ from plansafe.verifier.symbolic.worlds.witness import certain_world, resolved, t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.symbolic.orders.judge import Closed, OrderJudge
-    from plansafe.verifier.symbolic.orders.refine import Answer
+    from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld, OrderAudit
+    from plansafe.verifier.symbolic.orders.world_search import WorldAnswer
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -49,8 +49,8 @@ class Unencoded(Show):
         self.by = ""
         self.everywhere: set[Key] | None = None
         """What was found in every world, where each was replayed."""
-        self.orders: OrderJudge | None = None
-        self._answers: dict[str, Answer] = {}
+        self.orders: OrderAudit | None = None
+        self._answers: dict[str, WorldAnswer] = {}
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -96,20 +96,20 @@ class Unencoded(Show):
             else:
                 yield rule.name, self._violating(self.orders, rule.name).world
 
-    def _violating(self, orders: OrderJudge, rule: str) -> Answer:
+    def _violating(self, orders: OrderAudit, rule: str) -> WorldAnswer:
         """A world that breaks a rule, if there is one; each rule is asked for once."""
         if rule not in self._answers:
             engine = self.compiled.engine
             parts = [n for n, part in enumerate(engine.plan.parts) if self.compiled.rules[part.rule].name == rule]
-            self._answers[rule] = orders.violating(parts)
+            self._answers[rule] = orders.find_violation(parts)
         return self._answers[rule]
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> Verdict:
-        from plansafe.verifier.symbolic.orders.judge import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.replay import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import OpenWorlds, OrderAudit  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
         options, steps = self.compiled.options, self.read.steps
@@ -120,18 +120,18 @@ class Unencoded(Show):
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
-            open_worlds = Open(openings, lambda world: OrderVerdict(*self._values(world)), each)
+            open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
         elif compiled.open:  # of what the task leaves open nothing matters to these steps
             compiled = closed(compiled, certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
-        self.orders = OrderJudge(
+        self.orders = OrderAudit(
             compiled.engine, steps, order, self.deadline, options.criteria, open_worlds, options.engine
         )
         return self.orders.verdict()
 
-    def _each(self) -> Iterator[Closed | None]:
+    def _each(self) -> Iterator[ClosedWorld | None]:
         """Each world but for its order."""
-        from plansafe.verifier.symbolic.orders.judge import Closed  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld  # noqa: PLC0415 - for such plans alone
 
         for facts in self.openness.completions():
             if facts is None:
@@ -140,7 +140,7 @@ class Unencoded(Show):
             for outcomes in self.openness.outcomes():
                 world = Completion(facts, {}, outcomes)
                 engine = closed(self.compiled, world).engine
-                yield Closed(world, engine, resolved(self.read.steps, world))
+                yield ClosedWorld(world, engine, resolved(self.read.steps, world))
 
     def _values(self, world: Completion) -> ThreeValues:
         return judged(self._in_world(world))
@@ -178,12 +178,12 @@ class Unencoded(Show):
     def _over_durations(
         self, compiled: CompiledTask, world: Completion, intervals: dict[int, tuple[Number, Number]]
     ) -> Verdict:
-        from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
         steps = resolved(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
-        verdict = judge_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
+        verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
@@ -199,7 +199,7 @@ class Unencoded(Show):
         return out
 
     def _some_world(self) -> Completion:
-        replayed = None if self.orders is None else self.orders.some()
+        replayed = None if self.orders is None else self.orders.any_replayed_world()
         if replayed is not None:
             return replayed
         facts = next(self.openness.completions(), None) or frozenset()
@@ -254,15 +254,15 @@ class Unencoded(Show):
             return seen if verdict.rules else unsure(seen)
         return self._of_orders(self.orders, verdict, seen)
 
-    def _of_orders(self, orders: OrderJudge, verdict: Verdict, seen: Counts) -> Counts:
+    def _of_orders(self, orders: OrderAudit, verdict: Verdict, seen: Counts) -> Counts:
         """What is so of each rule in some order of some world, of which ``seen`` are a few."""
-        from plansafe.verifier.symbolic.orders.judge import EXECUTABLE  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.orders.refine import Answer  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.world_search import WorldAnswer  # noqa: PLC0415
 
-        some = orders.seen[EXECUTABLE].get(True)
+        some = orders.example_worlds[EXECUTABLE].get(True)
         taking = [] if some is None else [some]
         if some is None and any([count.status == "never applied" for count in seen]):
-            found = [orders.taking(step).world for step in range(1, len(self.read.steps) + 1)]
+            found = [orders.find_world_taking(step).world for step in range(1, len(self.read.steps) + 1)]
             taking = [world for world in found if world is not None]
         seen = merged([seen, *[self._in_world(world).rules for world in taking]])
         out: list[RuleCount] = []
@@ -272,7 +272,7 @@ class Unencoded(Show):
                 out.append(count)
                 continue
             if self.compiled.options.criteria.includes(rule):
-                answer = Answer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
+                answer = WorldAnswer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
             if answer.world is None:
@@ -281,8 +281,8 @@ class Unencoded(Show):
                 out.append(count._replace(status="violated", violations=max(count.violations, 1)))
         return tuple(out)
 
-    def _one_by_one(self, orders: OrderJudge, seen: Counts) -> Counts:
-        outcomes = orders.outcomes()
+    def _one_by_one(self, orders: OrderAudit, seen: Counts) -> Counts:
+        outcomes = orders.collect_outcomes()
         if outcomes is None:
             return unsure(seen)
         return merged([rule_counts(self.compiled, outcome) for outcome in outcomes])
@@ -298,11 +298,11 @@ class Unencoded(Show):
                 if verdict.executable is Worlds.SOME or self.orders is None:
                     return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
                 order = self.shown[number].world.order
-                found = self.orders.fails_in(order[finding.step - 1])
+                found = self.orders.share_failing_at(order[finding.step - 1])
             case _:
                 if verdict.safe is Worlds.SOME or self.orders is None:
                     return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
-                found = self.orders.violated_in(self._instances(finding))
+                found = self.orders.share_violating(self._instances(finding))
         return Worlds.SOME if found is Worlds.NONE else found  # there after a failed step alone
 
     def _instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.renaming import Template
-from plansafe.verifier.symbolic.circuits.simulation import Simulation, simulate
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.literal_values import Simulation, simulate
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate
 from plansafe.verifier.symbolic.circuits.terms import constant
 from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput, Verdict
 from plansafe.verifier.symbolic.worlds.witness import total_outcomes
@@ -53,7 +53,7 @@ class EncodingQueries:
         """The solver; made at first use, with the completions that are allowed."""
         if self._solver is None:
             roots = [self.encoding.allowed, *self._roots()]
-            self._solver = solver_for(self.circuit, roots, self.engine, self.deadline)
+            self._solver = create_solver(self.circuit, roots, self.engine, self.deadline)
             self._solver.require(self.encoding.allowed)
         return self._solver
 
@@ -82,7 +82,7 @@ class EncodingQueries:
             self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._roots()])
         if literal == TRUE and self.encoding.allowed == TRUE:
             return True
-        if self._simulation is None or not self._simulation.together([self.encoding.allowed, literal]):
+        if self._simulation is None or not self._simulation.all_true([self.encoding.allowed, literal]):
             return False
         self._simulated = self._simulated or literal != TRUE
         return True
@@ -103,11 +103,11 @@ class EncodingQueries:
         total = prod([len(values) for values in finite.values()])
         if not finite or total > MAX_SPLIT or set(self.encoding.values) != finite.keys():
             return None
-        template = Template(self.circuit, [self.encoding.allowed, literal], (), self.encoding.values)
+        template = CircuitTemplate(self.circuit, [self.encoding.allowed, literal], (), self.encoding.values)
         for chosen in product(*finite.values()):
             values = dict(zip(finite, chosen, strict=True))
-            roots = template.copy({}, {key: constant(value) for key, value in values.items()})
-            solver = solver_for(self.circuit, roots, "auto", self.deadline)
+            roots = template.instantiate({}, {key: constant(value) for key, value in values.items()})
+            solver = create_solver(self.circuit, roots, "auto", self.deadline)
             try:
                 found = solver.solve(roots)
                 if found:
@@ -126,7 +126,7 @@ class EncodingQueries:
             return self._world(self._models[literal])
         if self._simulation is None or literal == self.encoding.allowed == TRUE:
             return self._world(Model({}, {}))
-        return self._world(Model(self._simulation.example(self.circuit, [self.encoding.allowed, literal]), {}))
+        return self._world(Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {}))
 
     def _world(self, model: Model) -> Completion:
         facts = set()
