@@ -9,25 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.repair.effects import identity
-from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.alignments import Alignment
+from plansafe.verifier.repair.effects import step_key
 
 Steps = tuple[GroundAction, ...]
 
 
-def lean(steps: Steps, original: Sequence[GroundAction | IllFormed], safe: Callable[[Steps], bool]) -> Steps:
+def remove_needless_steps(
+    steps: Steps, original: Sequence[GroundAction | IllFormed], safe: Callable[[Steps], bool]
+) -> Steps:
     """The steps without those that the author did not write and that can be left out one by one."""
-    wanted = {identity(step) for step in original if isinstance(step, GroundAction)}
+    wanted = {step_key(step) for step in original if isinstance(step, GroundAction)}
     place = len(steps) - 1
     while place >= 0:
         shorter = (*steps[:place], *steps[place + 1 :])
-        if identity(steps[place]) not in wanted and safe(shorter):
+        if step_key(steps[place]) not in wanted and safe(shorter):
             steps = shorter
         place -= 1
     return steps
 
 
-def align(original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]) -> Aligned | None:
+def align_plan(
+    original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]
+) -> Alignment | None:
     """An alignment of a plan with the original that keeps many steps; ``None`` if a protected one is lost."""
     width, height = len(original), len(steps)
     longest = [[0] * (height + 1) for _ in range(width + 1)]
@@ -67,8 +71,8 @@ def align(original: Sequence[GroundAction | IllFormed], steps: Steps, protected:
     close()
     if protected & ({*deleted} | {origin[p] for p in substituted}):
         return None
-    return Aligned(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
+    return Alignment(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
 
 
 def _same(step: GroundAction | IllFormed, other: GroundAction) -> bool:
-    return isinstance(step, GroundAction) and identity(step) == identity(other)
+    return isinstance(step, GroundAction) and step_key(step) == step_key(other)

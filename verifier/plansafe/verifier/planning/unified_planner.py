@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.planning.external import Compilations, Question, answer, unsolvable
-from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.external_planner import CompilationCache, PrintedQuery, confirm_plan, unsolvable_result
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
 
 FAST_DOWNWARD = "fast-downward"
 _PACKAGES = {FAST_DOWNWARD: "up_fast_downward", "fast-downward-opt": "up_fast_downward"}
@@ -37,7 +37,7 @@ class UnifiedPlanner:
     def __init__(self, engine: str = FAST_DOWNWARD) -> None:
         self.engine = engine
         self.name = engine
-        self._compilations = Compilations()
+        self._compilations = CompilationCache()
 
     def available(self) -> bool:
         """Whether unified-planning and the engine are installed."""
@@ -48,8 +48,8 @@ class UnifiedPlanner:
         with _environment() as environment:
             return self.engine in environment.factory.engines
 
-    def solve(self, query: Query) -> Solution:
-        """Answer a query; see :class:`plansafe.verifier.planning.port.Planner`.
+    def solve(self, query: PlanningQuery) -> PlanningResult:
+        """Answer a query; see :class:`plansafe.verifier.planning.planner.Planner`.
 
         Raises ``RuntimeError`` if the engine is missing or fails, ``Disagreement`` if its plan does not replay, and
         ``ValueError`` for a checker that is not ``ok``.
@@ -57,15 +57,15 @@ class UnifiedPlanner:
         if not self.available():
             raise RuntimeError(f"{self.engine} is not installed: {how_to_install('plan')}")
         question = self._compilations.ask(query)
-        if isinstance(question, Solution):
+        if isinstance(question, PlanningResult):
             return question._replace(planner=self.name)
         if question.derived:
-            return Solution(Answer.UNSUPPORTED, detail="derived predicates", planner=self.name)
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
         with warnings.catch_warnings(), _environment() as environment:
             warnings.simplefilter("ignore")
             return self._ask(query, question, environment)
 
-    def _ask(self, query: Query, question: Question, environment: Any) -> Solution:
+    def _ask(self, query: PlanningQuery, question: PrintedQuery, environment: Any) -> PlanningResult:
         from unified_planning.engines import PlanGenerationResultStatus as Status  # noqa: PLC0415 - heavy
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
@@ -73,7 +73,9 @@ class UnifiedPlanner:
         _without_idle_actions(problem)
         engine, parameters, optimal = self._configured(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
-            return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name)
+            return PlanningResult(
+                PlanningStatus.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name
+            )
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
                 planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - that port has no other way
@@ -84,21 +86,21 @@ class UnifiedPlanner:
                 for step in result.plan.actions
             ]
             proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)
-            return answer(query, question, plan, optimal=proved, planner=self.name)
+            return confirm_plan(query, question, plan, optimal=proved, planner=self.name)
         if result.status is Status.UNSOLVABLE_PROVEN:
-            return unsolvable(question, self.name)
+            return unsolvable_result(question, self.name)
         found = {
-            Status.UNSOLVABLE_INCOMPLETELY: (Answer.NOT_FOUND, "no plan found"),
-            Status.TIMEOUT: (Answer.NOT_FOUND, "out of time"),
-            Status.MEMOUT: (Answer.NOT_FOUND, "out of memory"),
-            Status.UNSUPPORTED_PROBLEM: (Answer.UNSUPPORTED, f"{self.engine} does not support this task"),
+            Status.UNSOLVABLE_INCOMPLETELY: (PlanningStatus.NOT_FOUND, "no plan found"),
+            Status.TIMEOUT: (PlanningStatus.NOT_FOUND, "out of time"),
+            Status.MEMOUT: (PlanningStatus.NOT_FOUND, "out of memory"),
+            Status.UNSUPPORTED_PROBLEM: (PlanningStatus.UNSUPPORTED, f"{self.engine} does not support this task"),
         }.get(result.status)
         if found is None:
             messages = "\n".join([message.message for message in result.log_messages or ()])
             raise RuntimeError(f"{self.engine} failed: {messages[-500:]}")
-        return Solution(found[0], detail=found[1], planner=self.name)
+        return PlanningResult(found[0], detail=found[1], planner=self.name)
 
-    def _configured(self, kind: Any, query: Query) -> tuple[str, dict[str, str], bool]:
+    def _configured(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
         """The engine to use with its parameters, and whether whatever it finds is shortest."""
         if self.engine != FAST_DOWNWARD:
             return self.engine, {}, False

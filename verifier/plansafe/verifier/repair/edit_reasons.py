@@ -10,7 +10,7 @@ from plansafe.verifier.execution.purpose import NotCovered, Support, supports
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.rules.question import Question
 
@@ -18,7 +18,7 @@ _MOST = 2
 """Supports that a reason names."""
 
 
-class Reasons:
+class EditReasons:
     """The reasons of the edits of one plan."""
 
     def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed], question: Question) -> None:
@@ -27,7 +27,7 @@ class Reasons:
         self.objects = engine.task.objects
         self.original = original
 
-    def of_new(self, aligned: Aligned, place: int) -> str:
+    def of_new(self, aligned: Alignment, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
             found = supports(self.engine, aligned.steps, place + 1, self.question)
@@ -47,7 +47,7 @@ class Reasons:
             phrases[text] = None
         return " and ".join(list(phrases)[:_MOST])
 
-    def of_deleted(self, aligned: Aligned, step: int) -> str:
+    def of_deleted(self, aligned: Alignment, step: int) -> str:
         """What goes wrong with a deleted step (from 1) in its place."""
         taken = self.original[step - 1]
         if isinstance(taken, IllFormed):
@@ -55,7 +55,7 @@ class Reasons:
         place = _old_place(aligned.origin, aligned.moved, step)
         return self._trouble([*aligned.steps[:place], taken, *aligned.steps[place:]], place) or "it is not needed"
 
-    def of_moved(self, aligned: Aligned, place: int) -> str:
+    def of_moved(self, aligned: Alignment, place: int) -> str:
         """What went wrong at a moved step's old place; else what it serves at the new one."""
         step = aligned.origin[place]
         steps = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
@@ -65,7 +65,7 @@ class Reasons:
         trouble = self._trouble([*steps[:old], aligned.steps[place], *steps[old:]], old)
         return f"at its old position {trouble}" if trouble else self.of_new(aligned, place)
 
-    def of_substituted(self, aligned: Aligned, place: int) -> str:
+    def of_substituted(self, aligned: Alignment, place: int) -> str:
         """What the new step serves, or what was wrong with the old one."""
         old = self.original[aligned.origin[place] - 1]
         serves = self.of_new(aligned, place)

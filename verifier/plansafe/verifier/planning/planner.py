@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction
 
 
-class Answer(Enum):
+class PlanningStatus(Enum):
     """How a call ended. Only ``UNSOLVABLE`` is a proof that there is no plan."""
 
     SOLVED = "solved"
@@ -23,7 +23,7 @@ class Answer(Enum):
     UNSUPPORTED = "unsupported"
 
 
-class Query(NamedTuple):
+class PlanningQuery(NamedTuple):
     """The question. ``prefix``: the steps taken so far from the initial state of ``checker``'s task.
 
     ``rules`` says whether the continuation must keep them (else the goal alone counts). ``shortest`` asks for a proof
@@ -37,13 +37,13 @@ class Query(NamedTuple):
     time_limit_s: float = 10.0
 
 
-class Solution(NamedTuple):
+class PlanningResult(NamedTuple):
     """The answer.
 
     ``steps``: the continuation. ``optimal``: no shorter one exists, proved. ``detail``: why not, in words.
     """
 
-    answer: Answer
+    answer: PlanningStatus
     steps: tuple[GroundAction, ...] = ()
     optimal: bool = False
     detail: str = ""
@@ -58,7 +58,7 @@ class Planner(Protocol):
     def available(self) -> bool:
         """Whether its package is installed."""
 
-    def solve(self, query: Query) -> Solution:
+    def solve(self, query: PlanningQuery) -> PlanningResult:
         """Answer a query.
 
         A ``SOLVED`` answer has been replayed: prefix and continuation are SAFE (without rules: reach the goal).

@@ -36,7 +36,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import free_slots
 
-FAR = 1_000
+UNREACHABLE_COST = 1_000
 """What a literal costs to which no way was found."""
 BOUNDS = (1, 2, 3, 4, 6, 9, 14)
 """What the ways that are looked for may cost, one bound after the other: the near ones first."""
@@ -49,7 +49,7 @@ BLAMED = 3
 """What a step costs more that broke a rule somewhere."""
 
 Literal = tuple[int, int, bool]
-Wish = tuple[Formula, Binding]
+Subgoal = tuple[Formula, Binding]
 """A condition that should hold, with the objects of its slots."""
 
 
@@ -60,10 +60,10 @@ class _Way(NamedTuple):
     needs: tuple[Literal, ...] = ()
 
 
-_NO_WAY = _Way(FAR)
+_NO_WAY = _Way(UNREACHABLE_COST)
 
 
-class Backward:
+class BackwardEstimator:
     """Estimates for one task.
 
     ``lessons``: conditions under which alone a step keeps the rules, as a search met them; ``blamed``: the steps that
@@ -72,7 +72,7 @@ class Backward:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.lessons: dict[tuple[str, tuple[int, ...]], list[Wish]] = {}
+        self.lessons: dict[tuple[str, tuple[int, ...]], list[Subgoal]] = {}
         self.blamed: set[tuple[str, tuple[int, ...]]] = set()
         self._free: dict[int, tuple[Formula, frozenset[int], list[int]]] = {}
         """By identity; the formula is held, so that no other gets its place."""
@@ -99,15 +99,15 @@ class Backward:
             known = self._free[id(formula)] = (formula, slots, sorted(slots))
         return known
 
-    def look(self, state: State, wishes: Iterable[Wish], most: int | None = None) -> tuple[int, list[GroundAction]]:
+    def look(self, state: State, wishes: Iterable[Subgoal], most: int | None = None) -> tuple[int, list[GroundAction]]:
         """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now.
 
-        What takes more than ``most`` is not looked for, and counts as :data:`FAR`.
+        What takes more than ``most`` is not looked for, and counts as :data:`UNREACHABLE_COST`.
         """
         found = _Chain(self, state).look(wishes, most)
         return found.cost, found.first
 
-    def way(self, state: State, wishes: Iterable[Wish]) -> list[GroundAction]:
+    def way(self, state: State, wishes: Iterable[Subgoal]) -> list[GroundAction]:
         """The steps that meet all wishes, if nothing that a step undoes is missed: what is in the way of a goal.
 
         They are in no order in which they could be taken. Bounded by what is looked at, not by time, so that the answer
@@ -125,7 +125,7 @@ class _Looked(NamedTuple):
 
 
 class _Chain:
-    def __init__(self, owner: Backward, state: State) -> None:
+    def __init__(self, owner: BackwardEstimator, state: State) -> None:
         self.owner, self.task = owner, owner.task
         self.evaluator = Evaluator(owner.task, state.facts, state.fluents)
         self._ways: dict[Literal, tuple[_Way, GroundAction]] = {}
@@ -135,17 +135,17 @@ class _Chain:
         self._found: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
         self._values: dict[tuple[object, ...], bool | None] = {}
 
-    def look(self, wishes: Iterable[Wish], most: int | None = None) -> _Looked:
+    def look(self, wishes: Iterable[Subgoal], most: int | None = None) -> _Looked:
         cost, needs = 0, list[Literal]()
         for formula, binding in wishes:
             self._looked = 0
             way = _NO_WAY
-            left = FAR if most is None else most - cost
+            left = UNREACHABLE_COST if most is None else most - cost
             if left < 0:
-                return _Looked(FAR, [], [])
+                return _Looked(UNREACHABLE_COST, [], [])
             for bound in dict.fromkeys([min(bound, left) for bound in BOUNDS]):
                 way = self._needs(formula, True, binding, bound)
-                if way.cost < FAR or self._looked > MAX_LOOKED:
+                if way.cost < UNREACHABLE_COST or self._looked > MAX_LOOKED:
                     break
             cost += way.cost
             needs += way.needs
@@ -204,7 +204,7 @@ class _Chain:
             return _NO_WAY
         for number, (formula, wanted, binding) in enumerate(false, 1):
             way = self._needs(formula, wanted, binding, bound - total - (len(false) - number))
-            if way.cost >= FAR:
+            if way.cost >= UNREACHABLE_COST:
                 return _NO_WAY
             total += way.cost
             needs += way.needs
@@ -213,9 +213,9 @@ class _Chain:
     def _literal(self, literal: Literal, bound: int) -> int:
         known = self._ways.get(literal)
         if known is not None:
-            return known[0].cost if known[0].cost <= bound else FAR
+            return known[0].cost if known[0].cost <= bound else UNREACHABLE_COST
         if bound < 1 or self._dearer.get(literal, 0) >= bound or literal in self._open:
-            return FAR
+            return UNREACHABLE_COST
         self._open.add(literal)
         best: tuple[_Way, GroundAction] | None = None
         for action, effect, atom in self.owner.giving.get((literal[0], literal[2]), ()):
@@ -238,7 +238,7 @@ class _Chain:
         self._open.discard(literal)
         if best is None:
             self._dearer[literal] = max(bound, self._dearer.get(literal, 0))
-            return FAR
+            return UNREACHABLE_COST
         self._ways[literal] = best
         return best[0].cost
 
@@ -273,7 +273,7 @@ class _Chain:
                 best = (way, full)
                 if not way.cost:
                     break
-        return _Way(min(FAR, best[0].cost + own.cost), (*own.needs, *best[0].needs)), best[1]
+        return _Way(min(UNREACHABLE_COST, best[0].cost + own.cost), (*own.needs, *best[0].needs)), best[1]
 
     def _choices(self, variables: list[Variable], parts: list[Part], binding: Binding) -> list[Binding]:
         """Bindings under which the most selective part holds: of all its variables, at least one."""

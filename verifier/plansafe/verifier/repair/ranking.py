@@ -13,7 +13,7 @@ from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.replay import FORCE, HALT, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.model import EditKind
 
 InPlay = tuple[int, frozenset[tuple[int, int]]]
@@ -34,7 +34,7 @@ class _Look(NamedTuple):
     text: str
 
 
-class Order:
+class RepairRanking:
     """Orders the repairs of one plan. ``texts``: its steps as written.
 
     ``means``: steps may be means alone (those that the plan is written for are protected): one that a new step makes
@@ -58,11 +58,11 @@ class Order:
         for part, objects in played:
             self._played.setdefault(part, []).append(objects)
 
-    def sorted(self, found: list[Aligned]) -> list[Aligned]:
+    def sorted(self, found: list[Alignment]) -> list[Alignment]:
         """The repairs in the documented order."""
         return sorted(found, key=self._look)
 
-    def _look(self, aligned: Aligned) -> _Look:
+    def _look(self, aligned: Alignment) -> _Look:
         log: list[list[StateChange]] = []
         play, state = self._in_play(aligned.steps, HALT, log)
         woken = any([not any([old <= new for old in self._played.get(part, ())]) for part, new in play])
@@ -80,7 +80,7 @@ class Order:
         apart = _apart(aligned, voids, everywhere) if self.means else 0
         return _Look(woken, self._slips(aligned), len(voids), different, kinds, apart, places, text)
 
-    def _slips(self, aligned: Aligned) -> int:
+    def _slips(self, aligned: Alignment) -> int:
         """How far replacements of ill-formed steps are from what was written, in tokens; the action counts twice."""
         total = 0
         for place in aligned.substituted:
@@ -135,7 +135,7 @@ class Order:
         return out
 
 
-def _apart(aligned: Aligned, voids: frozenset[int], everywhere: set[int]) -> int:
+def _apart(aligned: Alignment, voids: frozenset[int], everywhere: set[int]) -> int:
     """How far inserted steps are from the kept ones about the same things, in steps.
 
     Those that take back what was done (``voids``) are rather late: a tap that is shut at once gave no water.
@@ -149,7 +149,7 @@ def _apart(aligned: Aligned, voids: frozenset[int], everywhere: set[int]) -> int
     return far
 
 
-def _voids(aligned: Aligned, log: list[list[StateChange]], everywhere: set[int]) -> frozenset[int]:
+def _voids(aligned: Alignment, log: list[list[StateChange]], everywhere: set[int]) -> frozenset[int]:
     """The places of new steps that take away all that a kept step brought about, before a step about the same things.
 
     So the kept step is for nothing. ``everywhere``: what all steps are about.

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import TRUE, Action, Assignment, Atom, Effect, Formula, Predicate, Task
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    Action,
+    And,
+    Arithmetic,
+    Assignment,
+    Atom,
+    Compare,
+    Effect,
+    Equal,
+    Expression,
+    Formula,
+    Not,
+    Or,
+    Predicate,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
 from plansafe.verifier.model.operations import (
     atoms_and_fluents,
     expression_fluents,
+    negate,
+    subexpressions,
     substitute,
     substitute_in_expression,
 )
-from plansafe.verifier.planning.printing import TOTAL_COST
-from plansafe.verifier.planning.rewriting import divides
+from plansafe.verifier.planning.pddl_names import TOTAL_COST
 
 
-def slice_functions(task: Task) -> Task:
+def remove_unused_functions(task: Task) -> Task:
     """The task without functions that neither a condition nor the metric reads, directly or through other functions.
 
     A step that reads an undefined number cannot be taken: where a dropped effect may, a static predicate says where
@@ -132,4 +153,65 @@ def _plain(effect: Effect) -> bool:
 
 def _additive(assignment: Assignment) -> bool:
     """Whether an effect only adds to its fluent, and computes nothing that can fail on defined numbers."""
-    return assignment.operator in ("increase", "decrease") and not divides(assignment.value)
+    return assignment.operator in ("increase", "decrease") and not has_division(assignment.value)
+
+
+def is_literal(formula: Formula) -> bool:
+    """Whether a formula has no junctions and no quantifiers."""
+    return isinstance(formula.body if isinstance(formula, Not) else formula, Truth | Atom | Equal | Compare)
+
+
+def is_conjunction(formula: Formula) -> bool:
+    """Whether a formula is a conjunction of literals."""
+    return all([is_literal(p) for p in formula.parts]) if isinstance(formula, And) else is_literal(formula)
+
+
+def is_simple_precondition(formula: Formula) -> bool:
+    """Whether a precondition is a conjunction of literals and of short clauses."""
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    clauses = [p for p in parts if isinstance(p, Or)]
+    return (
+        all([is_literal(p) for p in parts if not isinstance(p, Or)])
+        and len(clauses) <= 1
+        and all([len(c.parts) <= 3 and all([is_literal(p) for p in c.parts]) for c in clauses])
+    )
+
+
+def has_division(expression: Expression) -> bool:
+    """Whether an expression divides, which can fail."""
+    return any([isinstance(part, Arithmetic) and part.operator == "/" for part in subexpressions(expression)])
+
+
+def fold_constants(task: Task, formula: Formula) -> Formula:
+    """An equal formula: constants folded, quantifiers over no objects decided, junctions flat."""
+    match formula:
+        case Not():
+            return negate(fold_constants(task, formula.body))
+        case And() | Or():
+            deciding = isinstance(formula, Or)
+            parts: list[Formula] = []
+            for part in formula.parts:
+                part = fold_constants(task, part)
+                if isinstance(part, Truth):
+                    if part.value is deciding:
+                        return part
+                elif type(part) is type(formula):
+                    parts += part.parts
+                else:
+                    parts.append(part)
+            if len(parts) < 2:
+                return parts[0] if parts else Truth(not deciding)
+            return Or(tuple(parts)) if deciding else And(tuple(parts))
+        case Quantified():
+            if any([not task.domains[v.domain] for v in formula.variables]):
+                return Truth(formula.universal)
+            body = fold_constants(task, formula.body)
+            return body if isinstance(body, Truth) else Quantified(formula.universal, formula.variables, body)
+        case Equal() if formula.left == formula.right:
+            return model.TRUE
+        case Equal() if formula.left >= 0 and formula.right >= 0:
+            return model.FALSE
+        case Truth() | Atom() | Equal() | Compare() | Temporal():
+            return formula
+        case _:
+            assert_never(formula)

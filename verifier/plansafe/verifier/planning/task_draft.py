@@ -26,11 +26,11 @@ from plansafe.verifier.model.operations import (
     free_slots,
     substitute,
 )
-from plansafe.verifier.planning.rewriting import folded
+from plansafe.verifier.planning.simplification import fold_constants
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, CannotCompile
 
 
-class Reading(NamedTuple):
+class FormulaReading(NamedTuple):
     """How a part's formulas are read: the domains of its variables, and whether by the actions that are taken."""
 
     domains: dict[int, Variable]
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     """Past subformulas already compiled, by structure, with their value while a letter is read."""
     settled: dict[tuple[object, ...], Formula]
     """.. and their value afterwards."""
-    early: Reading | None = None
+    early: FormulaReading | None = None
     """How the parts that mention no action are read, where actions read the whole."""
 
 
@@ -51,7 +51,7 @@ class ActionEffect(NamedTuple):
     final: bool
 
 
-class Draft:
+class TaskDraft:
     """A task in the making. What reads a letter is ``observed``, or an effect of the action of that letter."""
 
     def __init__(self, engine: Engine) -> None:
@@ -95,7 +95,7 @@ class Draft:
         self, variables: Iterable[Variable], condition: Formula, adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
     ) -> list[Effect]:
         """Effects that happen for every binding under which ``condition`` holds, each with a conjunction."""
-        condition = folded(self.source, self.apart(condition))
+        condition = fold_constants(self.source, self.apart(condition))
         used = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
         bound = tuple([v for v in variables if v.slot in used])
         disjuncts = dnf(condition)
@@ -106,7 +106,7 @@ class Draft:
             literals = tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals])
             out.append(
                 Effect(
-                    (*bound, *disjunct.variables), folded(self.source, And(literals)) if literals else TRUE,
+                    (*bound, *disjunct.variables), fold_constants(self.source, And(literals)) if literals else TRUE,
                     adds, deletes, (),
                 )
             )  # fmt: skip
@@ -117,7 +117,7 @@ class Draft:
         values = {v.slot: variable(next(self.slots)) for v in bound_variables(formula)}
         return substitute(formula, values) if values else formula
 
-    def emit(self, reading: Reading, effects: list[Effect], final: bool = True) -> None:
+    def emit(self, reading: FormulaReading, effects: list[Effect], final: bool = True) -> None:
         """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
         if reading.acting:
             self.acting += [ActionEffect(effect, True, final) for effect in effects]
@@ -140,7 +140,7 @@ class Draft:
             self.true_at_start.add(clock[-1])
         return Atom(clock[letter], ())
 
-    def remembered(self, name: str, formula: Formula, reading: Reading) -> tuple[list[Variable], Atom]:
+    def remembered(self, name: str, formula: Formula, reading: FormulaReading) -> tuple[list[Variable], Atom]:
         """A new predicate over a formula's free variables."""
         about = [reading.domains[slot] for slot in sorted(free_slots(formula))]
         return about, Atom(self.predicate(name, about), tuple([variable(v.slot) for v in about]))
@@ -152,11 +152,12 @@ class Draft:
                 own = Atom(predicate, ())
                 passed: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
                 self.emit(
-                    Reading({}, acting, {}, {}), [Effect((), folded(self.source, And((own, passed))), (), (own,), ())]
+                    FormulaReading({}, acting, {}, {}),
+                    [Effect((), fold_constants(self.source, And((own, passed))), (), (own,), ())],
                 )
 
 
-def always(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
+def unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
     """An effect without a condition."""
     return Effect((), TRUE, adds, deletes, ())
 

@@ -26,8 +26,9 @@ from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.edits import Edits
 from plansafe.verifier.repair.flaws import Flaws
-from plansafe.verifier.repair.heuristic import FaultsAhead
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.heuristic import FaultHeuristic
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.search_graph import (
     ANYTHING,
     BORROW_STEP,
     DELETE,
@@ -42,14 +43,13 @@ from plansafe.verifier.repair.node import (
     Node,
     swapped,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
 
 MAX_HALF_SUBSTITUTED = 30
 """Steps of a plan up to which all ties are found where a deletion costs more than a substitution."""
 _NONE: frozenset[int] = frozenset()
 
 
-class Search:
+class RepairSearch:
     """One search. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`.
 
     ``tie_limit``: how long to look for further repairs of the cost of the first, in seconds. ``progress``: called with
@@ -80,7 +80,7 @@ class Search:
         self.terminals: list[Node] = []
         self.incomplete = ""
         """Why the search may have missed something."""
-        self.ahead = FaultsAhead(task)
+        self.ahead = FaultHeuristic(task)
         self.agenda = Agenda(task, self.ahead)
         self.flaws = Flaws(task)
         self.edits = Edits(self.agenda, self.flaws, self, insertions_only)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic
 
-from plansafe.verifier.planning.own_search import MAX_NODES, OwnSearch
-from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
+from plansafe.verifier.planning.forward_search import MAX_NODES, ForwardSearch
+from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
 
 
-class Chain:
+class PlannerChain:
     """A planner made of planners. Those that are not installed are left out; at least one has to be.
 
     ``failures`` are the exceptions that mean no more than that a planner gives up: those of programs that are not ours.
@@ -26,22 +26,22 @@ class Chain:
         """It needs nothing that may be missing."""
         return True
 
-    def solve(self, query: Query) -> Solution:
+    def solve(self, query: PlanningQuery) -> PlanningResult:
         """The first answer that is one; the best of the others if none is.
 
         Each planner has an equal share of the time that is left. Where the shortest plan is asked for, a plan that is
         not proved shortest counts as an answer only if no planner does better.
         """
         deadline = monotonic() + query.time_limit_s
-        kept: Solution | None = None
+        kept: PlanningResult | None = None
         for number, planner in enumerate(self.planners):
             left = max(deadline - monotonic(), 0.0) / (len(self.planners) - number)
             try:
                 found = planner.solve(query._replace(time_limit_s=left))
             except self.failures as failure:
-                found = Solution(Answer.NOT_FOUND, detail=str(failure), planner=planner.name)
-            if found.answer is Answer.UNSOLVABLE or (
-                found.answer is Answer.SOLVED and (found.optimal or not query.shortest)
+                found = PlanningResult(PlanningStatus.NOT_FOUND, detail=str(failure), planner=planner.name)
+            if found.answer is PlanningStatus.UNSOLVABLE or (
+                found.answer is PlanningStatus.SOLVED and (found.optimal or not query.shortest)
             ):
                 return found
             if kept is None or _worth(found) > _worth(kept):
@@ -50,15 +50,15 @@ class Chain:
         return kept
 
 
-def _worth(solution: Solution) -> int:
-    if solution.answer is Answer.SOLVED:
+def _worth(solution: PlanningResult) -> int:
+    if solution.answer is PlanningStatus.SOLVED:
         return 2
-    return int(solution.answer is Answer.NOT_FOUND)
+    return int(solution.answer is PlanningStatus.NOT_FOUND)
 
 
-def default_planners(max_nodes: int = MAX_NODES) -> Chain:
+def default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:
     """Kairos, if it is installed, then our own search, which looks at ``max_nodes`` states at most."""
-    from plansafe.verifier.planning.external import Disagreement  # noqa: PLC0415 - what only other planners need
+    from plansafe.verifier.planning.external_planner import Disagreement  # noqa: PLC0415 - what only other planners need
     from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: PLC0415
 
-    return Chain([KairosPlanner(), OwnSearch(max_nodes)], (RuntimeError, Disagreement))
+    return PlannerChain([KairosPlanner(), ForwardSearch(max_nodes)], (RuntimeError, Disagreement))

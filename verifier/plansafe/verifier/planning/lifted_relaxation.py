@@ -35,7 +35,7 @@ from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 
-class Demand(NamedTuple):
+class StepRulePart(NamedTuple):
     """A part of a rule about a step, with what watches it: an automaton (its number among the monitors) or a check."""
 
     part: Part
@@ -43,7 +43,7 @@ class Demand(NamedTuple):
     check: StepCheck | None
 
 
-class Schema(NamedTuple):
+class OperatorSchema(NamedTuple):
     """A part of an action (its unconditional effects, or one conditional effect), or an axiom, before grounding."""
 
     action: Action | None
@@ -54,7 +54,7 @@ class Schema(NamedTuple):
     search: Extension
 
 
-class Lifted:
+class LiftedRelaxation:
     """The schemas of an engine's task, compiled once for any number of searches. ``rules``: with the step rules.
 
     ``question``: which rules can decide; the others demand nothing.
@@ -64,7 +64,7 @@ class Lifted:
         self.engine = engine
         self.question = question
         self._asked: set[tuple[int, tuple[int, ...]]] = set()
-        self.schemas: list[Schema] = []
+        self.schemas: list[OperatorSchema] = []
         for action in engine.task.actions.values():
             if action.end is None:
                 self._action(action)
@@ -72,7 +72,7 @@ class Lifted:
             for axiom in stratum:
                 self._schema(None, axiom.parameters, (axiom.body,), (_head(axiom.predicate, axiom.parameters),), ())
         self.monitors: list[StateMonitor] = []
-        self.demands: dict[str, list[Demand]] = {}
+        self.demands: dict[str, list[StepRulePart]] = {}
         self.invariants: dict[tuple[int, bool], list[Invariant]] = {}
         if rules and engine.prototype is not None:
             self._rules(engine.prototype)
@@ -91,7 +91,7 @@ class Lifted:
             part = plan.parts[number]
             watched = number in checks or number in automata
             if part.mode == "each" and part.step is not None and step_predicate(part.step) in names and watched:
-                demand = Demand(part, automata.get(number, -1), checks.get(number))
+                demand = StepRulePart(part, automata.get(number, -1), checks.get(number))
                 self.demands.setdefault(names[step_predicate(part.step)], []).append(demand)
         for monitor in prototype.monitors:
             if isinstance(monitor, Invariant) and not monitor.final and monitor.part in hard:
@@ -122,7 +122,7 @@ class Lifted:
         self.engine.emitter.asked = self._asked
         wanted = self._positive(And(condition), True)
         search = extension(self.engine.emitter, wanted, True, parameters)
-        self.schemas.append(Schema(action, parameters, condition, adds, deletes, search))
+        self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
 
     def _positive(self, formula: Formula, positive: bool) -> Formula:
         """What a condition demands of facts that only ever become true."""
@@ -148,7 +148,7 @@ class Lifted:
             case _:
                 return push_negation(formula, positive, self._positive)
 
-    def reachable(self, state: State) -> Iterator[tuple[Schema, tuple[int, ...]]]:
+    def reachable(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task

@@ -10,14 +10,25 @@ from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.effects import identity
+from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.model import EditKind
-from plansafe.verifier.repair.node import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
+from plansafe.verifier.repair.search_graph import (
+    BORROW,
+    DEFER,
+    DELETE,
+    INSERT,
+    KEEP,
+    PLACE,
+    SKIP,
+    SUBSTITUTE,
+    Edge,
+    Node,
+)
 
 _Path: TypeAlias = "tuple[_Path, Edge] | None"
 
 
-class Aligned(NamedTuple):
+class Alignment(NamedTuple):
     """A plan and where its steps come from.
 
     ``origin``: the original step (from 1) at each position, 0 for an inserted one. ``moved`` and ``substituted``:
@@ -52,7 +63,9 @@ class Aligned(NamedTuple):
         return tuple([step for p, step in enumerate(self.steps) if p not in positions])
 
 
-def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float | None) -> Iterator[Aligned]:
+def enumerate_alignments(
+    root: Node, terminals: list[Node], cost: Number, deadline: float | None
+) -> Iterator[Alignment]:
     """All ways of a cost through the graph; each plan once for each way to blame the original steps.
 
     Those that keep the plan longest come first. Ends early at the deadline.
@@ -68,7 +81,7 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
             return
         if node.terminal and spent == cost:
             aligned = _aligned(path)
-            key = (*map(identity, aligned.steps), *aligned.kinds, *aligned.blamed)
+            key = (*map(step_key, aligned.steps), *aligned.kinds, *aligned.blamed)
             if key not in seen:
                 seen.add(key)
                 yield aligned
@@ -109,7 +122,7 @@ def _distances(root: Node, terminals: list[Node]) -> None:
                 heappush(heap, (distance + edge.cost, next(number), edge.source))
 
 
-def _aligned(path: _Path) -> Aligned:
+def _aligned(path: _Path) -> Alignment:
     edges: list[Edge] = []
     while path is not None:
         path, edge = path
@@ -129,4 +142,4 @@ def _aligned(path: _Path) -> Aligned:
             moved.add(len(steps))
         steps.append(edge.taken)
         origin.append(edge.step)
-    return Aligned(tuple(steps), tuple(origin), frozenset(moved), frozenset(substituted), tuple(deleted))
+    return Alignment(tuple(steps), tuple(origin), frozenset(moved), frozenset(substituted), tuple(deleted))

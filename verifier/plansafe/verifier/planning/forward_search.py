@@ -27,10 +27,10 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
-from plansafe.verifier.planning.known import Known, Seen
-from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.relaxed import Relaxed
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.planning.state_estimates import EstimateCache, StateEstimate
 from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
@@ -46,44 +46,48 @@ BOOST = 50
 _UNJUDGED = "the search met numbers that are undefined or too large"
 
 
-class OwnSearch:
+class ForwardSearch:
     """The planner that needs nothing but the engine. Complete on finite tasks without durative actions."""
 
     name = "own search"
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self.max_nodes = max_nodes
-        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, Question], Lifted]] = WeakKeyDictionary()
+        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, Question], LiftedRelaxation]] = WeakKeyDictionary()
 
     def available(self) -> bool:
         """It needs nothing that may be missing."""
         return True
 
-    def solve(self, query: Query) -> Solution:
-        """Answer a query (see :class:`plansafe.verifier.planning.port.Planner`).
+    def solve(self, query: PlanningQuery) -> PlanningResult:
+        """Answer a query (see :class:`plansafe.verifier.planning.planner.Planner`).
 
         A solution has been replayed by the checker. Raises ``AssertionError`` where the replay disagrees: a bug.
         """
         started = monotonic()
         checker = query.checker
         errors = "the domain, problem or specification has errors"
-        why = unsupported(checker.compiled, query.rules) if checker.ok else errors
+        why = unsupported_task_reason(checker.compiled, query.rules) if checker.ok else errors
         if why:
-            return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why, planner=self.name)
         start = Execution.initial(checker.engine, query.rules, checker.options.question)
         try:
             for number, step in enumerate(query.prefix, 1):
                 if not start.take(step):
                     detail = f"step {number} of the prefix cannot be taken"
-                    return Solution(Answer.UNSOLVABLE, detail=detail, planner=self.name)
+                    return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail, planner=self.name)
         except (NumberTooLarge, TooManyInstances):
-            return Solution(Answer.NOT_FOUND, detail="the prefix passes a limit of the engine", planner=self.name)
+            return PlanningResult(
+                PlanningStatus.NOT_FOUND, detail="the prefix passes a limit of the engine", planner=self.name
+            )
         left = query.time_limit_s - (monotonic() - started)
         found = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
-        if found.answer is Answer.SOLVED:
-            verdict = replayed(query, found.steps)
+        if found.answer is PlanningStatus.SOLVED:
+            verdict = confirm_by_replay(query, found.steps)
             if verdict is None:
-                return Solution(Answer.NOT_FOUND, detail="the plan could not be checked in time", planner=self.name)
+                return PlanningResult(
+                    PlanningStatus.NOT_FOUND, detail="the plan could not be checked in time", planner=self.name
+                )
             if not verdict:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return found
@@ -96,17 +100,17 @@ class OwnSearch:
         within: int | None = None,
         time_limit_s: float = 10.0,
         max_nodes: int | None = None,
-        known: Known | None = None,
-    ) -> Solution:
-        """The same from any moment of an execution, also one whose state was corrected by an observation.
+        known: EstimateCache | None = None,
+    ) -> PlanningResult:
+        """Search from any state of an execution, also from one that an observation corrected.
 
-        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0. ``within``: a
-        plan of at most so many steps; UNSOLVABLE then says that there is none so short. ``max_nodes`` is for this
-        question alone: a limit that does not depend on the machine. ``known`` is what earlier searches of the same
-        execution learnt; ``start`` must have come from theirs by steps alone.
+        The task must have no :func:`unsupported_task_reason`. The plan is not replayed from S0. ``within``: the maximum
+        length of the plan; UNSOLVABLE then means that no plan is that short. ``max_nodes`` limits this search alone,
+        independently of the machine's speed. ``known`` caches what earlier searches of the same execution computed;
+        ``start`` must be reachable from theirs by steps.
         """
         if known is None or not known.serves(start):
-            known = Known(start, remember=False)
+            known = EstimateCache(start, remember=False)
         search = _Search(self, start, shortest, within, monotonic() + time_limit_s, max_nodes or self.max_nodes, known)
         search.hasty = max_nodes is not None
         try:
@@ -114,14 +118,14 @@ class OwnSearch:
         except (LimitReached, TooManyInstances) as end:
             why = f"{time_limit_s:g} s" if isinstance(end, LimitReached) else "too many instances of a rule"
             detail = f"no plan found within {why} and {search.visited} states"
-            return Solution(Answer.NOT_FOUND, detail=detail, planner=self.name)
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail=detail, planner=self.name)
 
-    def lifted(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> Lifted:
+    def lifted(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> LiftedRelaxation:
         """The task as the relaxation wants it, compiled once."""
         known = self._lifted.setdefault(engine, {})
         key = rules, question
         if key not in known:
-            known[key] = Lifted(engine, rules, question)
+            known[key] = LiftedRelaxation(engine, rules, question)
         return known[key]
 
 
@@ -134,7 +138,7 @@ def _actions(engine: Engine) -> int:
     return total
 
 
-def unsupported(compiled: CompiledTask, rules: bool) -> str:
+def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
     engine = compiled.engine
     if engine.refused is not None:
@@ -152,7 +156,7 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
     return ""
 
 
-def replayed(query: Query, steps: tuple[GroundAction, ...]) -> bool | None:
+def confirm_by_replay(query: PlanningQuery, steps: tuple[GroundAction, ...]) -> bool | None:
     """Whether the checker finds a prefix with its continuation SAFE or VALID (without rules: reaching the goal).
 
     ``None`` where one of its limits ends the replay.
@@ -187,13 +191,13 @@ _Waiting = tuple[int, int, int, _Node, GroundAction | None]
 class _Search:
     def __init__(
         self,
-        owner: OwnSearch,
+        owner: ForwardSearch,
         start: Execution,
         shortest: bool,
         within: int | None,
         deadline: float,
         max_nodes: int,
-        known: Known,
+        known: EstimateCache,
     ) -> None:
         self.owner = owner
         self.max_nodes = max_nodes
@@ -208,21 +212,21 @@ class _Search:
         """Whether a state may be left out that only seems too far: the question is one of many."""
         self.complete = not start.engine.resolver.lenient
         self._known = known
-        self._relaxed: Relaxed | None = None
+        self._relaxed: DeleteRelaxation | None = None
         self._backward = known.backward
         self._first_nodes: int | None = None
         self._kept: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
         self._seen: dict[int, set[int]] = {}
 
-    def run(self) -> Solution:
+    def run(self) -> PlanningResult:
         start = self.start
         if start.broken:
-            return Solution(Answer.UNSOLVABLE, detail="a rule is violated already")
+            return PlanningResult(PlanningStatus.UNSOLVABLE, detail="a rule is violated already")
         if start.undecided:
-            return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail=_UNJUDGED)
         if start.accepted:
-            return Solution(Answer.SOLVED, optimal=True)
+            return PlanningResult(PlanningStatus.SOLVED, optimal=True)
         rules = start.runtime is not None
         known = self._known
         if not self.shortest and known.relaxed is None and _actions(start.engine) > MANY_ACTIONS:
@@ -236,7 +240,7 @@ class _Search:
         bounded = self.within is not None and self._relaxed is not None
         return self._outcome(self._bounded(root) if bounded else self._greedy(root))
 
-    def _at_first(self) -> Solution | None:
+    def _at_first(self) -> PlanningResult | None:
         """A first search by what the goal needs alone, before all that is within reach is ground."""
         self._first_nodes = FIRST_NODES
         deadline = self.deadline
@@ -252,7 +256,7 @@ class _Search:
             self._kept.clear()
             self._seen.clear()
 
-    def _outcome(self, end: _Node | None) -> Solution:
+    def _outcome(self, end: _Node | None) -> PlanningResult:
         if end is not None:
             steps: list[GroundAction] = []
             node = end
@@ -260,15 +264,15 @@ class _Search:
                 assert node.step is not None
                 steps.append(node.step)
                 node = node.parent
-            return Solution(Answer.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
+            return PlanningResult(PlanningStatus.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
         if not self.complete:
-            return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail=_UNJUDGED)
         if self.far:
-            return Solution(Answer.NOT_FOUND, detail=f"no plan of at most {self.within} steps found")
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail=f"no plan of at most {self.within} steps found")
         if self.within is not None:
             detail = f"no plan has at most {self.within} steps"
-            return Solution(Answer.UNSOLVABLE, detail=detail)
-        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
+            return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail)
+        return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > self.max_nodes:
@@ -324,11 +328,11 @@ class _Search:
             self._kept.move_to_end(node)
         return execution
 
-    def _look(self, node: _Node) -> Seen:
+    def _look(self, node: _Node) -> StateEstimate:
         self.visited += 1
         execution = self._execution(node)
         if self._relaxed is None and self.shortest:
-            return Seen(0, [], list(execution.legal()), [])
+            return StateEstimate(0, [], list(execution.legal()), [])
         if self._relaxed is None:
             most = self.within - node.depth if self.hasty and self.within is not None else None
             return self._known.looked_back(execution, most)

@@ -9,14 +9,14 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.planning.been import shift, shift_of
+from plansafe.verifier.planning.visited_states import state_hash_change, step_hash_change
 
 Steps = tuple[GroundAction, ...]
-BEYOND = (NumberTooLarge, TooManyInstances, LimitReached)
+ENGINE_LIMIT_ERRORS = (NumberTooLarge, TooManyInstances, LimitReached)
 """What a step raises that passes a limit of the engine."""
 
 
-class Ahead(NamedTuple):
+class Continuation(NamedTuple):
     """Whether a safe continuation to the goal is known: ``None`` if none was found and none was excluded.
 
     ``steps`` is the continuation, counted from the state that was asked about; ``detail`` says why there is none.
@@ -27,7 +27,7 @@ class Ahead(NamedTuple):
     detail: str = ""
 
 
-class Ways:
+class KnownContinuations:
     """What is known of the continuations from moments of one execution.
 
     A moment is the key of an execution: where keys are equal, the same continuations keep the same rules. So a way that
@@ -38,14 +38,14 @@ class Ways:
         self._ways: dict[object, Steps] = {}
         self._nearest: dict[int, int] = {}
         """By the sums of states, how long the shortest way from one of them is."""
-        self._without: dict[object, tuple[int | None, Ahead]] = {}
-        self._unknown: dict[tuple[object, int | None], Ahead] = {}
+        self._without: dict[object, tuple[int | None, Continuation]] = {}
+        self._unknown: dict[tuple[object, int | None], Continuation] = {}
 
-    def known(self, key: object, within: int | None) -> Ahead | None:
+    def known(self, key: object, within: int | None) -> Continuation | None:
         """What is known of continuations from a moment, of at most ``within`` steps; ``None``: nothing yet."""
         steps = self._ways.get(key)
         if steps is not None and (within is None or len(steps) <= within):
-            return Ahead(True, steps)
+            return Continuation(True, steps)
         if key in self._without:
             most, answer = self._without[key]
             if most is None or (within is not None and within <= most):
@@ -58,7 +58,7 @@ class Ways:
         for step in steps:
             if not _taken(trial, step):
                 return False
-            sum_ ^= shift(trial.engine, trial.state, trial.changed)
+            sum_ ^= state_hash_change(trial.engine, trial.state, trial.changed)
             moments.append((trial.key(), sum_))
         if not trial.accepted:
             return False
@@ -72,7 +72,7 @@ class Ways:
             self._ways[key] = steps
             self._nearest[sum_] = min(len(steps), self._nearest.get(sum_, len(steps)))
 
-    def without(self, key: object, within: int | None, answer: Ahead) -> Ahead:
+    def without(self, key: object, within: int | None, answer: Continuation) -> Continuation:
         """Remember that a search found none; the answer."""
         if answer.answer is None:
             self._unknown[key, within] = answer
@@ -115,7 +115,7 @@ class Ways:
             return None
         least, best = min(lengths), None
         for step in list(start.legal()):
-            moved = shift_of(start, step)
+            moved = step_hash_change(start, step)
             if moved is not None:
                 length = self._nearest.get(sum_ ^ moved)
                 if length is None or (within is not None and length >= within):
@@ -139,5 +139,5 @@ def _taken(execution: Execution, step: GroundAction) -> bool:
     """Take a step; ``False`` if that cannot be, or breaks a rule."""
     try:
         return execution.take(step) and not execution.broken
-    except BEYOND:
+    except ENGINE_LIMIT_ERRORS:
         return False

@@ -14,17 +14,17 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
-Demand = tuple[Formula, tuple[tuple[int, int], ...]]
+Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""
 
 
-def pending(runtime: Runtime, question: Question = EVERY_VIOLATION) -> list[Demand]:
+def pending_obligations(runtime: Runtime, question: Question = EVERY_VIOLATION) -> list[Obligation]:
     """What must come true.
 
     Where only what the plan caused is in ``question``, nothing of what was wrong at letter 0 is demanded.
     """
     idle, introduced = runtime.plan.idle(question), question.introduced
-    out: list[Demand] = []
+    out: list[Obligation] = []
     for monitor in runtime.monitors:
         if monitor.part in idle:
             continue
@@ -41,7 +41,7 @@ def pending(runtime: Runtime, question: Question = EVERY_VIOLATION) -> list[Dema
     return out
 
 
-def _of(automaton: Automaton, introduced: bool) -> list[Demand]:
+def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
     program = automaton.program
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())

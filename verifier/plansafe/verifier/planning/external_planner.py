@@ -13,10 +13,10 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Action, Quantified, Task
-from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
-from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.printed_names import Unprintable
-from plansafe.verifier.planning.printing import Printed, floats_suffice, print_task
+from plansafe.verifier.planning.compile_rules import CompiledRules, compile_rules
+from plansafe.verifier.planning.pddl_names import Unprintable
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.planning.printing import PrintedTask, is_exact_in_doubles, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline, Worlds
 
@@ -25,23 +25,23 @@ class Disagreement(Exception):
     """A planner's plan that the engine does not accept, or the other way round: an error of one of them."""
 
 
-class Question(NamedTuple):
+class PrintedQuery(NamedTuple):
     """A query as PDDL. ``exact``: computing its numbers in doubles loses nothing."""
 
-    printed: Printed
+    printed: PrintedTask
     bookkeeping: frozenset[str]
     exact: bool
     numeric: bool
     derived: bool
 
 
-class Compilations:
+class CompilationCache:
     """Compiled tasks by checker, so that many queries about one task compile it once."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Checker, dict[bool, tuple[Compiled, Engine] | str]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Checker, dict[bool, tuple[CompiledRules, Engine] | str]] = WeakKeyDictionary()
 
-    def ask(self, query: Query) -> Question | Solution:
+    def ask(self, query: PlanningQuery) -> PrintedQuery | PlanningResult:
         """The question to put to a planner, or the answer where none is needed.
 
         Raises ``ValueError`` for a checker that is not ``ok``. Replays the prefix in the compiled task, so that the
@@ -51,44 +51,48 @@ class Compilations:
             raise ValueError("the domain, problem or specification has errors")
         asked = query.checker.options.question
         if query.rules and asked.introduced:
-            return Solution(
-                Answer.UNSUPPORTED, detail="the compiled rules count every violation, including pre-existing ones"
+            return PlanningResult(
+                PlanningStatus.UNSUPPORTED,
+                detail="the compiled rules count every violation, including pre-existing ones",
             )
         if query.rules and asked.in_part:
-            return Solution(
-                Answer.UNSUPPORTED, detail="the compiled rules do not support an exemption for only some objects"
+            return PlanningResult(
+                PlanningStatus.UNSUPPORTED,
+                detail="the compiled rules do not support an exemption for only some objects",
             )
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:
                 compiled = compile_rules(query.checker.engine, query.rules, asked)
-                known[query.rules] = (compiled, Engine(joined(compiled.task), [], {}))
+                known[query.rules] = (compiled, Engine(with_existential_conditions(compiled.task), [], {}))
             except CannotCompile as problem:
                 known[query.rules] = str(problem)
         found = known[query.rules]
         if isinstance(found, str):
-            return Solution(Answer.UNSUPPORTED, detail=found)
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=found)
         compiled, engine = found
         simulation = Execution(engine)
         try:
             possible = _replayed(simulation, compiled, query.prefix)
         except NumberTooLarge:
-            return Solution(Answer.UNSUPPORTED, detail="numbers beyond the limit")
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail="numbers beyond the limit")
         if not possible:
-            return Solution(Answer.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule")
+            return PlanningResult(
+                PlanningStatus.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule"
+            )
         state, task = simulation.state, compiled.task
         if compiled.cost is not None:
             state.fluents[compiled.cost][0] = 0
         try:
             printed = print_task(task, state.facts, state.fluents)
         except Unprintable as problem:
-            return Solution(Answer.UNSUPPORTED, detail=str(problem))
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=str(problem))
         numeric = any([f.node is not None for f in task.functions])
-        exact = not numeric or floats_suffice(task, state.fluents)
-        return Question(printed, compiled.bookkeeping, exact, numeric, bool(task.axioms))
+        exact = not numeric or is_exact_in_doubles(task, state.fluents)
+        return PrintedQuery(printed, compiled.bookkeeping, exact, numeric, bool(task.axioms))
 
 
-def joined(task: Task) -> Task:
+def with_existential_conditions(task: Task) -> Task:
     """The task as the engine runs it best: a variable that no atom of an effect names is an ``exists``, and a join."""
     actions: dict[str, Action] = {}
     for name, action in task.actions.items():
@@ -105,7 +109,7 @@ def joined(task: Task) -> Task:
     return task._replace(actions=actions)
 
 
-def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[GroundAction]) -> bool:
+def _replayed(simulation: Execution, compiled: CompiledRules, prefix: Sequence[GroundAction]) -> bool:
     """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
     actions, state = simulation.task.actions, simulation.state
     observe = None if compiled.observe is None else GroundAction(actions[compiled.observe], ())
@@ -123,7 +127,9 @@ def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[Ground
     return True
 
 
-def answer(query: Query, question: Question, plan: Sequence[Sequence[str]], *, optimal: bool, planner: str) -> Solution:
+def confirm_plan(
+    query: PlanningQuery, question: PrintedQuery, plan: Sequence[Sequence[str]], *, optimal: bool, planner: str
+) -> PlanningResult:
     """A planner's plan (tokens of its steps, in printed names) as an answer, replayed.
 
     Raises :class:`Disagreement`; where numbers decide and planners compute in doubles, that is ``NOT_FOUND``.
@@ -146,13 +152,17 @@ def answer(query: Query, question: Question, plan: Sequence[Sequence[str]], *, o
     if not accepted:
         headline = "unreadable" if report.headline is None else report.headline.value
         if question.numeric or report.headline is Headline.UNKNOWN:
-            return Solution(Answer.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner)
+            return PlanningResult(
+                PlanningStatus.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner
+            )
         raise Disagreement(f"{planner} found a plan that is {headline}:\n{text}")
-    return Solution(Answer.SOLVED, tuple(steps), optimal and question.exact, "", planner)
+    return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and question.exact, "", planner)
 
 
-def unsolvable(question: Question, planner: str) -> Solution:
+def unsolvable_result(question: PrintedQuery, planner: str) -> PlanningResult:
     """A planner's proof that there is no plan, which counts where its numbers are exact."""
     if question.exact:
-        return Solution(Answer.UNSOLVABLE, detail="the search was complete", planner=planner)
-    return Solution(Answer.NOT_FOUND, detail="no plan, computed with numbers that are not exact", planner=planner)
+        return PlanningResult(PlanningStatus.UNSOLVABLE, detail="the search was complete", planner=planner)
+    return PlanningResult(
+        PlanningStatus.NOT_FOUND, detail="no plan, computed with numbers that are not exact", planner=planner
+    )

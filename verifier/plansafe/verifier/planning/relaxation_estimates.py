@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.planning.relaxed import Relaxed
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 
 _NOWHERE = -1
 
 
-class Estimate(NamedTuple):
+class RelaxationEstimate(NamedTuple):
     """What the relaxation says about a state.
 
     ``value`` is ``None`` where the goal is out of reach; ``preferred`` are the steps of a relaxed plan that can be
@@ -34,7 +34,7 @@ class _Levels(NamedTuple):
     applicable: list[int]
 
 
-def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
+def _levels(relaxed: DeleteRelaxation, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
     """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the dearest of them."""
     network = relaxed.network
     levels = [-1] * network.size
@@ -84,12 +84,14 @@ def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additiv
     return _Levels(levels, supporters, dearest, applicable)
 
 
-def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None) -> Estimate:
+def estimate_by_relaxed_plan(
+    relaxed: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None
+) -> RelaxationEstimate:
     """The number of steps of a relaxed plan, by additive costs (Keyder and Geffner 2008). Linear in the ground task."""
     network = relaxed.network
     found = _levels(relaxed, true, [1] * len(relaxed.steps), True)
     if goal is None or any([found.levels[p] < 0 for p in goal]):
-        return Estimate(None, [], found.applicable)
+        return RelaxationEstimate(None, [], found.applicable)
     used: set[int] = set()
     stack, seen = list(goal), set(goal)
     while stack:
@@ -102,12 +104,12 @@ def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | No
             if proposition not in seen:
                 seen.add(proposition)
                 stack.append(proposition)
-    return Estimate(len(used), [label for label in found.applicable if label in used], found.applicable)
+    return RelaxationEstimate(len(used), [label for label in found.applicable if label in used], found.applicable)
 
 
-def landmark_cut(
-    relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None, enough: int | None = None
-) -> Estimate:
+def estimate_by_landmark_cut(
+    relaxed: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None, enough: int | None = None
+) -> RelaxationEstimate:
     """A lower bound on the number of steps (Helmert and Domshlak 2009): disjoint sets of which each plan needs a step.
 
     The operators of one step share its cost, so that it is never counted twice. For each unit of the bound, linear in
@@ -118,7 +120,7 @@ def landmark_cut(
     found = _levels(relaxed, true, costs, False)
     levels, dearest = found.levels, found.dearest
     if goal is None or any([levels[p] < 0 for p in goal]):
-        return Estimate(None, [], found.applicable)
+        return RelaxationEstimate(None, [], found.applicable)
     producers: list[list[int]] = [[] for _ in range(network.size)]
     of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
@@ -137,11 +139,15 @@ def landmark_cut(
         for label in cut:
             costs[label] = 0
         _cheaper(relaxed, [operator for label in cut for operator in of_step[label]], levels, dearest, costs)
-    return Estimate(value, [], found.applicable)
+    return RelaxationEstimate(value, [], found.applicable)
 
 
 def _cheaper(
-    relaxed: Relaxed, operators: Sequence[int], levels: list[int], dearest: list[int | None], costs: Sequence[int]
+    relaxed: DeleteRelaxation,
+    operators: Sequence[int],
+    levels: list[int],
+    dearest: list[int | None],
+    costs: Sequence[int],
 ) -> None:
     """Bring levels and dearest conditions to what they are now that these operators cost nothing."""
     network = relaxed.network
@@ -175,7 +181,7 @@ def _cheaper(
 
 
 def _cut(
-    relaxed: Relaxed,
+    relaxed: DeleteRelaxation,
     true: Sequence[int],
     top: int,
     dearest: Sequence[int | None],

@@ -16,7 +16,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 
-def shift(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
+def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """What the changes that led to a state add to its sum. Derived facts follow from the others."""
     changeable = engine.changeable
     base, out = len(state.facts), 0
@@ -31,12 +31,12 @@ def shift(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     return out
 
 
-def shift_of(now: Execution, step: GroundAction) -> int | None:
+def step_hash_change(now: Execution, step: GroundAction) -> int | None:
     """What a legal step would add to the sum; ``None`` where only taking it says what it does."""
     state, log = now.state, list[StateChange]()
     try:
         if now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
-            return shift(now.engine, state, log)
+            return state_hash_change(now.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass
     finally:
@@ -44,7 +44,7 @@ def shift_of(now: Execution, step: GroundAction) -> int | None:
     return None
 
 
-class Been:
+class VisitedStates:
     """The moments of one execution, up to now."""
 
     def __init__(self, start: Execution) -> None:
@@ -55,13 +55,13 @@ class Been:
 
     def arrived(self, now: Execution) -> None:
         """A step was taken."""
-        self.sum ^= shift(now.engine, now.state, now.changed)
+        self.sum ^= state_hash_change(now.engine, now.state, now.changed)
         self._sums.add(self.sum)
         self._keys.add(now.key())
 
     def returns(self, now: Execution, step: GroundAction) -> bool:
         """Whether a legal step leads to a moment where the execution was."""
-        moved = shift_of(now, step)
+        moved = step_hash_change(now, step)
         if moved is not None and self.sum ^ moved not in self._sums:
             return False
         after = now.after(step)
