@@ -41,8 +41,8 @@ from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import chain, own_search
-from plansafe.verifier.repair import api, extract, graph
+from plansafe.verifier.planning import forward_search, planner_chain
+from plansafe.verifier.repair import alignments, api, search
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
 from plansafe.verifier.reporting.confirmation import Confirmer
@@ -123,7 +123,7 @@ def main() -> int:
 
 def by_processor_time() -> None:
     """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
-    for module in (api, graph, extract, chain, own_search):
+    for module in (api, search, alignments, planner_chain, forward_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 

@@ -13,9 +13,9 @@ from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.project.home_profile import read_home
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.planning.chain import default_planners
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
+from plansafe.verifier.planning.planner_chain import default_planners
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -450,12 +450,15 @@ def test_no_search_leaves_aside_what_is_exempt_for_some_objects_alone() -> None:
     checker = Checker(*sources[:2], sources[2:], Options(home=profile))
     found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
     assert (found.status, found.detail[:24]) == (RepairStatus.NOT_FOUND, "plans cannot be repaired")
-    assert OwnSearch().solve(Query(checker)).answer is Answer.UNSUPPORTED
+    assert ForwardSearch().solve(PlanningQuery(checker)).answer is PlanningStatus.UNSUPPORTED
 
 
 def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
     problem = PROBLEM.replace("(wiped)", "(on oven)")
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
-    for home, answer in ((FIRE, Answer.SOLVED), (FIRE.replace("fire", "slip"), Answer.UNSOLVABLE)):
+    for home, answer in ((FIRE, PlanningStatus.SOLVED), (FIRE.replace("fire", "slip"), PlanningStatus.UNSOLVABLE)):
         checker = Checker(*sources[:2], sources[2:], Options(home=read_home(Source("home.toml", home)).profile))
-        assert [p.solve(Query(checker)).answer for p in (OwnSearch(), default_planners())] == [answer, answer]
+        assert [p.solve(PlanningQuery(checker)).answer for p in (ForwardSearch(), default_planners())] == [
+            answer,
+            answer,
+        ]

@@ -28,10 +28,10 @@ from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.worlds.model import FactInput  # noqa: E402
-from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
-from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
+from plansafe.verifier.symbolic.worlds.verdict import NoPossibleWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -45,10 +45,10 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
     plan = Source("plan", case.plan)
     read = checker.read(plan)
     groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
-    audit = Encoded(Case(checker.compiled, plan, read, checker.confirmer), groups)
+    audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
-    except (NoWorld, Unsupported):
+    except (NoPossibleWorld, Unsupported):
         return
     finally:
         audit.judge.close()
@@ -67,7 +67,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
             if audit.shown[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True
-        except Contradicted:
+        except EngineContradiction:
             accepted = False
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
@@ -77,7 +77,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         yield accepted, right
 
 
-def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Completion:
+def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]

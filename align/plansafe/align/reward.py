@@ -26,8 +26,8 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula
-from plansafe.verifier.planning.been import shift
-from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.visited_states import state_hash_change
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 200
@@ -84,7 +84,7 @@ class Scorer:
     """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
 
     def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
-        why = unsupported(task.checker.compiled, True) if task.checker.ok else "the task has errors"
+        why = unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
         if why:
             raise ValueError(f"{task.origin}: {why}")
         self.checker = task.checker
@@ -167,7 +167,7 @@ class _Counted(Run):
         return False
 
     def _arrive(self, number: int) -> None:
-        self._at ^= shift(self.engine, self.state, self.log)
+        self._at ^= state_hash_change(self.engine, self.state, self.log)
         self.fresh += self._at not in self._been
         self._been.add(self._at)
         super()._arrive(number)

@@ -29,8 +29,8 @@ from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 
@@ -303,7 +303,7 @@ class Maker:
         """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
         if not effort.plans or self.random.random() > PLANNED:
             return
-        planner = OwnSearch()
+        planner = ForwardSearch()
         starts: list[Steps] = [()]
         for founds in self.unsafe.values():
             plan = self.random.choice(founds).plan
@@ -313,7 +313,7 @@ class Maker:
             if not all([now.take(step) for step in steps]):
                 continue
             found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
-            judged = self.walks.judge((*steps, *found.steps)) if found.answer is Answer.SOLVED else None
+            judged = self.walks.judge((*steps, *found.steps)) if found.answer is PlanningStatus.SOLVED else None
             if judged is not None:
                 self.add(judged, "planner", "planned")
 

@@ -8,8 +8,8 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Planned, Status
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning.own_search import OwnSearch, unsupported
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.planner import PlanningStatus
 
 _EFFORT = 2_000
 """Limit of expanded states in the search for a plan without new violations; it gives the same result everywhere."""
@@ -64,10 +64,10 @@ def _refusal(planned: Planned, checker: Checker) -> Diagnostic:
 def broken_before(checker: Checker) -> bool:
     """True if only hazards of the initial state prevent a plan: a search finds a plan without new violations."""
     criteria = checker.options.criteria
-    if criteria.only_introduced or unsupported(checker.compiled, True):
+    if criteria.only_introduced or unsupported_task_reason(checker.compiled, True):
         return False
     if not Execution.initial(checker.engine, True, criteria).faults:
         return False
     start = Execution.initial(checker.engine, True, criteria._replace(judge="introduced"))
-    solution = OwnSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
-    return solution.answer is Answer.SOLVED
+    solution = ForwardSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
+    return solution.answer is PlanningStatus.SOLVED

@@ -14,9 +14,9 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.repair.api import Progress, Repairer, unsupported
-from plansafe.verifier.repair.effects import identity
-from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.alignments import Alignment
+from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported_plan_reason
+from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -38,7 +38,7 @@ def diagnose(
     checker: Checker,
     plan: Source,
     options: RepairOptions = RepairOptions(),  # noqa: B008
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Diagnosis:
     """What is wrong with ``plan``. ``checker`` must be ``ok``; raises ``ValueError`` otherwise.
 
@@ -50,7 +50,7 @@ def diagnose(
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
     read = checker.read(plan)
-    problem = unsupported(checker, read)
+    problem = unsupported_plan_reason(checker, read)
     if problem:
         result = RepairResult(RepairStatus.NOT_FOUND, detail=problem)
         witnesses = (_unknown(problem),)
@@ -85,13 +85,13 @@ class _Classes:
 
     def _find_impossible(self) -> None:
         """Steps that are no steps, and steps that no object affords."""
-        afforded = {identity(step) for ties in self.repairer.ties for step in ties.steps}
+        afforded = {step_key(step) for ties in self.repairer.ties for step in ties.steps}
         doubtful: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible[number] = Witness(error, (number,), step.message)
-            elif identity(step) not in afforded:
+            elif step_key(step) not in afforded:
                 doubtful.append((number, step))
         if not doubtful or self.report.executable is not Worlds.NONE:
             return
@@ -128,7 +128,7 @@ class _Classes:
             concerned = tuple(sorted({edit.step for edit in edits if edit.step}))
             yield Witness(error, concerned, "; ".join([edit_text(edit) for edit in edits]), None, vector)
 
-    def _kinds(self, aligned: Aligned) -> list[str]:
+    def _kinds(self, aligned: Alignment) -> list[str]:
         """The kinds of the edits of a repair, without those that only take out what is impossible."""
         kinds = list(aligned.kinds)
         for position in aligned.substituted:

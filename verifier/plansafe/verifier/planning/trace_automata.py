@@ -46,7 +46,7 @@ class CannotCompile(Exception):
 Cube = tuple[tuple[int, bool], ...]
 
 
-class Automaton:
+class TraceAutomaton:
     """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
 
     name: str
@@ -114,7 +114,7 @@ class Automaton:
         return split(0, list(range(len(values))))
 
 
-class Ltl(Automaton):
+class LtlAutomaton(TraceAutomaton):
     """A formula with future operators: its states are what must hold of the rest of the trace."""
 
     name = "rest"
@@ -161,7 +161,7 @@ class Ltl(Automaton):
         return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
 
 
-class WholeTrace(Automaton):
+class OperatorAutomaton(TraceAutomaton):
     """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run.
 
     ``before`` gives the condition that the letter being read is not after one with a given number.

@@ -13,7 +13,8 @@ from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variabl
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import Conditional, GroundEffects
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.repair_task import DEADLINE, LETTERS, STATE, RepairTask
+from plansafe.verifier.repair.search_graph import (
     ANYTHING,
     BORROW_STEP,
     FEWER,
@@ -21,8 +22,6 @@ from plansafe.verifier.repair.node import (
     Edge,
     Node,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE
 from plansafe.verifier.rules.model import RulePart
 
 

@@ -108,7 +108,7 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_wor
     if not has_many_worlds:
         yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
-    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - only for several worlds
+    from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
     worlds = result.report.worlds
     if worlds is None:
@@ -116,7 +116,7 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_wor
     for scene in scenes(worlds)[:MOST_WORLDS]:
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
-            line = timeline(*made_certain(checker.compiled, read, completion), monotonic() + TIMELINE_S)
+            line = timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
             name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 

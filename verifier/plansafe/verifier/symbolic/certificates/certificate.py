@@ -22,8 +22,8 @@ from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, 
 from plansafe.verifier.symbolic.circuits.circuit import Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, search_within_limits
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.texts import outcome_said
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.world_text import describe_outcome
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
@@ -159,7 +159,7 @@ def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[Grou
         if isinstance(key, FactInput):
             said = task.fact_text(key.predicate, key.code)
         elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):
-            outcome = outcome_said(task, taken, key.step, key.number, key.objects, key.alternative)
+            outcome = describe_outcome(task, taken, key.step, key.number, key.objects, key.alternative)
             said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
         else:
             continue

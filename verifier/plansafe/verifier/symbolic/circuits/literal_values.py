@@ -16,7 +16,7 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies, list_inner_sums
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 BITS = 512
 _RARITIES = (1, 1, 2, 5, 5, 6, -2, -4)

@@ -39,8 +39,8 @@ from plansafe.verifier.symbolic.orders.partial_order import (
 from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation, RuleEncoding, encode_goal
 from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, no_openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.witness import certain_world
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -83,7 +83,7 @@ def audit_orders(
     criteria: VerdictCriteria = EVERY_VIOLATION,
     open_worlds: OpenWorlds | None = None,
     solver: str = "auto",
-) -> Verdict:
+) -> WorldsVerdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
@@ -115,7 +115,7 @@ class OrderAudit:
         self.deadline = deadline
         self.criteria = criteria
         self.open = open_worlds
-        self.certain = certain_world(steps)
+        self.certain = make_certain_world(steps)
         self.solver = solver
         self.example_worlds: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
@@ -127,7 +127,7 @@ class OrderAudit:
         self.violations: list[InstanceViolation] | None = None
         self._reachable: Literal | None = None
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> WorldsVerdict:
         """The verdict."""
         try:
             if self.open is None:
@@ -142,7 +142,7 @@ class OrderAudit:
         values = [self._value(which) for which in range(3)]
         failing = [seen.get(False) for seen in self.example_worlds]
         executable, goal, safe = values
-        return Verdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+        return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
     def _value(self, which: int) -> Worlds:
         seen, settled = self.example_worlds[which], self.settled[which]

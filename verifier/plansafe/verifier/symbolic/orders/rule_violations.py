@@ -17,7 +17,7 @@ from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetitio
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
-from plansafe.verifier.symbolic.worlds.truth_vectors import rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000
 """Bindings of one part of a rule that are looked at, beyond which the rule is given up."""
@@ -89,8 +89,8 @@ class RuleEncoding:
     def _ready(self, part: RulePart) -> _Ready:
         task = self.engine.task
         try:
-            body = rewritten(ground_temporal(task, part.body), SPELT_OUT)
-            guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard), SPELT_OUT)
+            body = expand_operators(ground_temporal(task, part.body), SPELT_OUT)
+            guard = ALWAYS if part.guard is None else expand_operators(ground_temporal(task, part.guard), SPELT_OUT)
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
