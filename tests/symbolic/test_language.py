@@ -579,7 +579,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    checker = Checker.of(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
+    checker = Checker.from_compiled(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     assert any(says in d.message for d in report.diagnostics)

@@ -105,7 +105,7 @@ class Scorer:
         size, worth = len(steps), self.worth
         run = _Counted(self.checker.engine, HALT)
         run.steps(steps)
-        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.question)
+        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
         whole = run.executed == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.

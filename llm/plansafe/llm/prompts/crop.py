@@ -132,7 +132,7 @@ def _broken(compiled: CompiledTask, way: Sequence[GroundAction]) -> list[int]:
     """The objects of what is broken at the start, and of what the steps of a way break, taken whenever they can be."""
     found: list[Broken] = []
     try:
-        now = Execution.initial(compiled.engine, True, compiled.options.question)
+        now = Execution.initial(compiled.engine, True, compiled.options.criteria)
         found += now.faults
         left = list(way)
         while left:

@@ -46,7 +46,7 @@ def find_causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     full = _Reduced(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, trace)
     linker.walk(
-        [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.question)],
+        [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.criteria)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -77,7 +77,7 @@ class _Reduced:
         task = checker.engine.task
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
-        asked = checker.options.question
+        asked = checker.options.criteria
         silent = checker.engine.plan.silent(asked)
         self.broken = {(v.part, v.binding) for v in self.outcome.violations if counts(checker.engine, v, asked)}
         self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}

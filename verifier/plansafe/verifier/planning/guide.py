@@ -56,7 +56,7 @@ class Guide:
         """How many questions were put to the search."""
         self.taken: list[GroundAction] = []
         self._planner = planner or ForwardSearch()
-        self._execution = Execution.initial(compiled.engine, rules, compiled.options.question)
+        self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
         self._known = EstimateCache(self._execution.fork())
         self._options: list[Option] | None = None
         self._kept: Steps | None = None

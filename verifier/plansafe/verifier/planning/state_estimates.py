@@ -96,7 +96,7 @@ class EstimateCache:
         """
         wishes: list[Subgoal] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
-            asked = pending_obligations(execution.runtime, execution.question)
+            asked = pending_obligations(execution.runtime, execution.criteria)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
         value, steps = self.backward.look(execution.state, wishes, most)
         return StateEstimate(value, steps, None, [])
@@ -123,7 +123,7 @@ class EstimateCache:
         if relaxed.goal is None or execution.runtime is None:
             return relaxed.goal
         every = set(relaxed.goal)
-        for formula, binding in pending_obligations(execution.runtime, execution.question):
+        for formula, binding in pending_obligations(execution.runtime, execution.criteria):
             key = (structure(formula), binding)
             if key not in self._goals:
                 try:

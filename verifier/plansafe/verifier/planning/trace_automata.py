@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
 )
 from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 MAX_LEAVES = 10
 MAX_STATES = 400
@@ -135,7 +135,7 @@ class LtlAutomaton(TraceAutomaton):
         self._budget -= 1
         if self._budget < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
-        if not past_only(formula):
+        if not is_past_only(formula):
             return None
         key = structure(formula)
         if key not in self._index:

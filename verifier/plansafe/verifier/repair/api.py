@@ -91,7 +91,7 @@ def unsupported_plan_reason(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    if checker.options.question.in_part:
+    if checker.options.criteria.has_partial_exemptions:
         return IN_PART
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
@@ -122,7 +122,7 @@ class Repairer:
     ) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
+        self.criteria = checker.options.criteria
         self.plan = plan
         self.steps = steps
         self.options = options
@@ -138,7 +138,7 @@ class Repairer:
         self.all_listed = True
         self._no_safe_plan = False
         """Whether it was proved that no safe plan reaches the goal."""
-        self._reasons = EditReasons(checker.engine, steps, self.question)
+        self._reasons = EditReasons(checker.engine, steps, self.criteria)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
@@ -206,7 +206,7 @@ class Repairer:
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _task(self) -> RepairTask:
-        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.question)
+        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.criteria)
 
     def _search(self, insertions_only: bool = False) -> RepairSearch:
         tie_limit = 0.1 if insertions_only else self.options.tie_limit_s
@@ -337,8 +337,8 @@ class Repairer:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([counts(self.engine, v, self.question) for v in outcome.violations])
-            and not undecided(self.engine, outcome, self.question)
+            and not any([counts(self.engine, v, self.criteria) for v in outcome.violations])
+            and not undecided(self.engine, outcome, self.criteria)
             and outcome.limit is None
         )
 
@@ -486,7 +486,7 @@ class Repairer:
         run.steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if counts(self.engine, v, self.question)]
+        broken = [v for v in outcome.violations if counts(self.engine, v, self.criteria)]
         bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 

@@ -22,7 +22,7 @@ from plansafe.verifier.repair.search_graph import (
     Edge,
     Node,
 )
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 
 class Crossed(NamedTuple):
@@ -82,7 +82,7 @@ class Flaws:
             found |= {Demand(FEWER, bound, None)}
         return [(node, demand, 0) for demand in found]
 
-    def _of_step(self, node: Node, part: Part, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+    def _of_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
         """A step was taken in a state in which it must not be: the state should differ, or the step."""
         edge = node.parents[0]
         evaluator = evaluator_at(edge.source)

@@ -141,7 +141,7 @@ class FaultHeuristic:
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.question):
+            if not counts(self.task.engine, violation, self.task.criteria):
                 continue
             part = self.task.engine.plan.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")

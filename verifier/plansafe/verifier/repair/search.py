@@ -85,7 +85,7 @@ class RepairSearch:
         self.flaws = Flaws(task)
         self.edits = Edits(self.agenda, self.flaws, self, insertions_only)
         self._nodes: dict[Key, Node] = {}
-        self.root = Node(0, Execution.initial(task.engine, question=task.question), _NONE, _NONE)
+        self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
         self.root.broken = self.root.now.faults
         if not self.root.broken:

@@ -50,9 +50,9 @@ class MonitorSession:
         self.position = 0
         self._rules = [rule.name for rule in checker.rules if rule.applicable]
         self._notes = [diagnostic_object(d, prepared.sources) for d in (*prepared.notes, *checker.diagnostics)]
-        question = checker.options.question
+        criteria = checker.options.criteria
         rules = zip(checker.rules, checker.compiled.bindings, strict=True)
-        deciding = [r for r, bindings in rules if bindings and question.may_decide(r.name, r.severity)]
+        deciding = [r for r, bindings in rules if bindings and criteria.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
             diagnostic = no_rules()._replace(
                 message="no applicable rule can decide: the session would monitor nothing",
