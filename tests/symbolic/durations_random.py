@@ -452,7 +452,7 @@ def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:
 def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict) -> list[str]:
     """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
     steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
-    judgement = judge.judge(plan_text(steps))
+    judgement = judge.audit(plan_text(steps))
     theirs = (judgement.executable, judgement.goal, judgement.safe)
     differ = [a for a, own, other in zip(ASPECTS, values[:3], theirs, strict=True) if own is not None and own != other]
     return [f"kernel {theirs} at {point}, engine {values}"] if differ else []

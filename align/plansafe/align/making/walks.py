@@ -51,8 +51,8 @@ class Walks:
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
-        self.start = Execution.initial(self.engine, True, self.question)
+        self.criteria = checker.options.criteria
+        self.start = Execution.initial(self.engine, True, self.criteria)
         self._known: list[tuple[Steps, list[Execution]]] = []
         self.judged = 0
         """How many plans were judged."""
@@ -144,7 +144,7 @@ class Walks:
         broken: dict[int, Violation] = {}
         parts = self.engine.plan.parts
         for violation in () if ended is None else ended.violations():
-            if counts(self.engine, violation, self.question):
+            if counts(self.engine, violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):

@@ -129,7 +129,7 @@ def _text(asked: LetterQuestion) -> str:
         if not letter and basic and inputs.get(literal >> 1, False):
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
-        for atom, _ in total.items:
+        for atom, _ in total.weighted_atoms:
             value = asked.model.values.get((int(str(atom[1])), int(str(atom[2]))))
             if not letter and value is not None and value.denominator == 1:
                 fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])

@@ -10,7 +10,7 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.rules.question import CAUSED, Question
+from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, VerdictCriteria
 
 
 class Broken(NamedTuple):
@@ -28,13 +28,13 @@ class Option(NamedTuple):
     broken: tuple[Broken, ...] = ()
 
 
-def news(before: Runtime, after: Runtime, question: Question | None = None) -> tuple[Broken, ...]:
+def news(before: Runtime, after: Runtime, criteria: VerdictCriteria | None = None) -> tuple[Broken, ...]:
     """The violations that began between two runtimes of one execution, the second a step (or none) after the first.
 
-    With a ``question``, what decides since the second, and did not before; else all but what preferences say.
+    With a ``criteria``, what decides since the second, and did not before; else all but what preferences say.
     """
     found: set[Broken] = set()
-    since = caused if question is not None and question.introduced else begun
+    since = caused if criteria is not None and criteria.only_introduced else begun
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
             found.update(since(old, new))
@@ -43,26 +43,26 @@ def news(before: Runtime, after: Runtime, question: Question | None = None) -> t
         if checks is not known:
             for check, later in zip(known, checks, strict=True):
                 found.update(begun(check, later))
-    return hard(before, found) if question is None else deciding(before, found, question)
+    return hard(before, found) if criteria is None else deciding(before, found, criteria)
 
 
-def faults(runtime: Runtime, question: Question) -> tuple[Broken, ...]:
+def faults(runtime: Runtime, criteria: VerdictCriteria) -> tuple[Broken, ...]:
     """The violations that there are, whatever comes, and that decide."""
     found = [Broken(part, (), True) for part in runtime.too_large]
-    since = caused if question.introduced else begun
+    since = caused if criteria.only_introduced else begun
     for monitor in runtime.monitors:
         found += since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
         found += begun(None, check)
-    return deciding(runtime, found, question)
+    return deciding(runtime, found, criteria)
 
 
-def broken(runtime: Runtime, question: Question) -> bool:
+def broken(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     """Whether there are violations, whatever comes, that decide."""
-    idle = runtime.plan.idle(question)
+    idle = runtime.plan.idle(criteria)
     numbers, predicates = runtime.suspects()
     for monitor in [runtime.monitors[number] for number in numbers]:
-        if monitor.part not in idle and (_doings(monitor) if question.introduced else _violated(monitor)):
+        if monitor.part not in idle and (_doings(monitor) if criteria.only_introduced else _violated(monitor)):
             return True
     return any([bool(c.violations) and c.part not in idle for p in predicates for c in runtime.checks[p]])
 
@@ -101,11 +101,11 @@ def caused(old: Invariant | Automaton | None, new: Invariant | Automaton) -> lis
 def _doings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
     """The instances with a violation that the plan introduced or worsened, so far."""
     if isinstance(monitor, Automaton):
-        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED}
-    out = {v.binding for v in monitor.violations if v.blame in CAUSED}
+        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED_BLAMES}
+    out = {v.binding for v in monitor.violations if v.blame in CAUSED_BLAMES}
     if monitor.final:
         return out
-    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED])
+    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED_BLAMES])
 
 
 def _undecided(old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck) -> list[Broken]:
@@ -125,7 +125,7 @@ def hard(runtime: Runtime, found: Iterable[Broken]) -> tuple[Broken, ...]:
     return tuple(sorted([b for b in found if b.part not in soft]))
 
 
-def deciding(runtime: Runtime, found: Iterable[Broken], question: Question) -> tuple[Broken, ...]:
+def deciding(runtime: Runtime, found: Iterable[Broken], criteria: VerdictCriteria) -> tuple[Broken, ...]:
     """Sorted, without what leaves a plan safe: a preference that cannot be decided does not."""
-    idle, silent = runtime.plan.idle(question), runtime.plan.silent(question)
+    idle, silent = runtime.plan.idle(criteria), runtime.plan.silent(criteria)
     return tuple(sorted([b for b in found if b.part not in (silent if b.undecided else idle)]))

@@ -108,7 +108,7 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_wor
     if not has_many_worlds:
         yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
-    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - only for several worlds
+    from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
     worlds = result.report.worlds
     if worlds is None:
@@ -116,7 +116,7 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_wor
     for scene in scenes(worlds)[:MOST_WORLDS]:
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
-            line = timeline(*made_certain(checker.compiled, read, completion), monotonic() + TIMELINE_S)
+            line = timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
             name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 
@@ -246,21 +246,21 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
 
 
 def _graph(prepared: Prepared, read: ReadSteps, examination: Examined) -> dict[str, Any]:
-    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.diagnose.graph import picture  # noqa: PLC0415
+    from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
+    from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if len(read.steps) > MOST_DRAWN:
         return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
     try:
-        structure = causal_structure(prepared.checker, read.steps)
+        structure = find_causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:
         return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
     if examination.repair is not None:
         diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
-    graph = picture(structure, diagnosis)
+    graph = plan_graph(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
     offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [

@@ -34,7 +34,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import children, free_slots, is_temporal, mentions
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Latch(Automaton):
@@ -225,6 +225,6 @@ def latched(step_simple: bool, guard: Formula | None, body: Formula, after: bool
         step_simple
         and not after
         and is_temporal(body)
-        and past_only(body)
+        and is_past_only(body)
         and (guard is None or not (is_temporal(guard) or mentions(guard, momentary)))
     )

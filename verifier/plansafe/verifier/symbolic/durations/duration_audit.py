@@ -18,9 +18,9 @@ from plansafe.verifier.execution.steps import TimedStep, rounded
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import counts, violated_rules
+from plansafe.verifier.reporting.summary import rule_counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut, monitors_at_start
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
@@ -29,8 +29,7 @@ from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, Exp
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
+from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -53,7 +52,7 @@ class DurationAudit(NamedTuple):
     runs: int
     limits: tuple[str, ...]
     knowledge: ExploredCells
-    counts: Counts
+    counts: RuleCounts
 
     def over_worlds(self, aspect: str) -> Worlds:
         """The value of an aspect over all worlds."""
@@ -71,7 +70,7 @@ def audit_durations(
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
     decimals: int | None = None,
-) -> Verdict:
+) -> WorldsVerdict:
     """The verdict on a timed plan over all durations in closed ``intervals`` (step number -> least and greatest).
 
     ``steps`` are sorted by time, as ``read_steps`` gives them; those without an interval take as long as they
@@ -84,7 +83,7 @@ def audit_durations(
     worlds = [judgement.over_worlds(aspect) for aspect in ASPECTS]
     failing = [_world(judgement.examples.get((aspect, False))) for aspect in ASPECTS]
     rules = [(compiled.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
-    return Verdict(
+    return WorldsVerdict(
         worlds[0],
         worlds[1],
         worlds[2],
@@ -121,7 +120,7 @@ def explore_durations(
         search.runs,
         tuple(search.limits),
         search.knowledge,
-        search.counts if search.complete >= {*ASPECTS} else unsure(search.counts),
+        search.counts if search.complete >= {*ASPECTS} else mark_unknown(search.counts),
     )
 
 
@@ -154,7 +153,7 @@ class _Search:
             [_middle(given[n], low, high) for n, (low, high) in zip(self.numbers, self.box, strict=True)]
         )
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
-        exact = compiled.options.question != EVERY_VIOLATION
+        exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = make_schedule(
@@ -168,7 +167,7 @@ class _Search:
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
         self.complete: set[str] = set()
-        self.counts: Counts = ()
+        self.counts: RuleCounts = ()
         self.runs = 0
         self.more = 0
         self.limits: dict[str, None] = {}
@@ -224,7 +223,7 @@ class _Search:
     def _worth_more(self) -> bool:
         """Whether to go on for the sake of what is said of single rules, which takes a limited number of runs."""
         self.more += 1
-        return self.more <= MAX_MORE and unsure(self.counts) != self.counts
+        return self.more <= MAX_MORE and mark_unknown(self.counts) != self.counts
 
     def _all_known(self) -> bool:
         """Whether one run was enough: what it found out holds everywhere."""
@@ -267,8 +266,8 @@ class _Search:
         run.note_order()
         judged = WorldVerdict(None, None, None) if outcome is None else self._judged(outcome)
         if outcome is not None:
-            seen = counts(self.compiled, outcome)
-            self.counts = merged([self.counts, seen if outcome.limit is None else unsure(seen)])
+            seen = rule_counts(self.compiled, outcome)
+            self.counts = merge_rule_counts([self.counts, seen if outcome.limit is None else mark_unknown(seen)])
         whole = cell_of(run.marks(), self.box)
         self.runs += 1
         self._remember(judged, whole, values)
@@ -315,7 +314,7 @@ class _Search:
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
-        unknown = undecided(self.engine, outcome, self.compiled.options.question) or outcome.limit is not None
+        unknown = undecided(self.engine, outcome, self.compiled.options.criteria) or outcome.limit is not None
         return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,
@@ -324,14 +323,14 @@ class _Search:
         )
 
     def _violated(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, question = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.question
+        parts, rules, criteria = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
             return frozenset(
                 [
                     v.part.rule
                     for v in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
-                    if question.counts(v.rule, v.blame, [name for _, name in v.binding])
+                    if criteria.is_decisive(v.rule, v.blame, [name for _, name in v.binding])
                 ]
             )
         return frozenset([parts[v.part].rule for v in hard])

@@ -34,7 +34,7 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import PAST_OPERATORS, expression_fluents, past_operator, push_negation
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
 
