@@ -39,7 +39,7 @@ from plansafe.verifier.diagnose.api import diagnose, phrase
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
 from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import chain, own_search
 from plansafe.verifier.repair import api, extract, graph
@@ -266,7 +266,7 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     """Whether a plan is UNSAFE: asked of the engine alone, which does not explain it."""
     engine, question = ready.checker.engine, ready.checker.options.question
     steps = ready.checker.read(plan).steps
-    run = Run(engine, HALT)
+    run = Replay(engine, HALT)
     run.steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True

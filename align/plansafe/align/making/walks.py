@@ -166,7 +166,7 @@ class Walks:
         now.follow(plan.steps[done:before])
         for number, step in enumerate(plan.steps[before:], before + 1):
             now.take(step)
-            if any([parts[one.part].rule == rule for one in now.news]):
+            if any([parts[one.part].rule == rule for one in now.new_violations]):
                 return number
         return len(plan.steps) + 1
 

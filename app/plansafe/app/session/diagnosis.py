@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.diagnose.model import Diagnosis
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 """Published schemes that give each plan one label (docs/metrics.md)."""
@@ -54,7 +54,7 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
         return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 
 
-def causal_graph(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
+def causal_graph(prepared: Prepared, read: ResolvedPlan, diagnosis: Diagnosis) -> str | Diagnostic:
     """The causal structure as DOT text, or a diagnostic."""
     from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.graph import dot  # noqa: PLC0415

@@ -66,7 +66,7 @@ def broken_before(checker: Checker) -> bool:
     question = checker.options.question
     if question.introduced or unsupported(checker.compiled, True):
         return False
-    if not Execution.initial(checker.engine, True, question).faults:
+    if not Execution.initial(checker.engine, True, question).lasting_violations:
         return False
     start = Execution.initial(checker.engine, True, question._replace(judge="introduced"))
     solution = OwnSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)

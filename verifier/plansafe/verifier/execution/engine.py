@@ -13,7 +13,7 @@ from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
+from plansafe.verifier.execution.monitors.runtime import ActionFact, RuleSet, Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -53,7 +53,7 @@ class Engine:
         self.emitter = Emitter(task)
         self.footprints = Footprints(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
-        self.plan = Plan(task, rules, action_predicates, max_instances)
+        self.plan = RuleSet(task, rules, action_predicates, max_instances)
         self.refused = refused
         """Why one state cannot stand for this task: something in it is left open."""
         self._initial = State.initial(task)

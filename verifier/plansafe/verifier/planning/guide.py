@@ -12,7 +12,7 @@ are taken by the engine, rules are watched by its monitors, and what continues i
 
 from __future__ import annotations
 
-from plansafe.verifier.execution.broken_instances import Option
+from plansafe.verifier.execution.broken_instances import StepOption
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
@@ -55,7 +55,7 @@ class Guide:
         self._planner = planner or OwnSearch()
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.question)
         self._known = Known(self._execution.fork())
-        self._options: list[Option] | None = None
+        self._options: list[StepOption] | None = None
         self._kept: Steps | None = None
         self._ways = Ways()
         self._been = Been(self._execution)
@@ -65,7 +65,7 @@ class Guide:
         """Whether the plan may end here: the goal is reached and every rule kept."""
         return self._execution.accepted
 
-    def options(self) -> list[Option]:
+    def options(self) -> list[StepOption]:
         """All legal steps, each with the instances of rules that it would break. Computed once for each state."""
         if self._options is None:
             self._options = self._execution.options()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from plansafe.verifier.execution.monitors.program import (
-    structure,
+    structural_key,
 )
 from plansafe.verifier.model.nodes import (
     And,
@@ -33,12 +33,12 @@ def settled(draft: Draft, formula: Formula, reading: Reading) -> Formula:
     """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
     if isinstance(formula, Temporal):
         _bit(draft, formula, reading)
-        return reading.settled[structure(formula)]
+        return reading.settled[structural_key(formula)]
     return mapped(formula, lambda part: settled(draft, part, reading))
 
 
 def _bit(draft: Draft, formula: Temporal, reading: Reading) -> Formula:
-    key = structure(formula)
+    key = structural_key(formula)
     if key in reading.bits:
         return reading.bits[key]
     operator = past_operator(formula)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.deciding import counts, undecided
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
@@ -87,7 +87,7 @@ def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options:
     return options.protected | frozenset(own)
 
 
-def unsupported(checker: Checker, read: ReadSteps) -> str:
+def unsupported(checker: Checker, read: ResolvedPlan) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
@@ -344,7 +344,7 @@ class Repairer:
 
     def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(steps)
         return run.outcome(len(steps))
 
@@ -482,7 +482,7 @@ class Repairer:
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]

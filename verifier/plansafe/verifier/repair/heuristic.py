@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
@@ -109,7 +109,7 @@ class FaultsAhead:
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
@@ -137,7 +137,7 @@ class FaultsAhead:
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.task.engine, FORCE)
+        run = Replay(self.task.engine, FORCE)
         run.steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.purpose import NotCovered, Support, supports
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.extract import Aligned
@@ -30,7 +30,7 @@ class Reasons:
     def of_new(self, aligned: Aligned, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
-            found = supports(self.engine, aligned.steps, place + 1, self.question)
+            found = find_supports(self.engine, aligned.steps, place + 1, self.question)
         except NotCovered:
             return ""
 
@@ -75,7 +75,7 @@ class Reasons:
 
     def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(steps)
         outcome = run.outcome(len(steps))
         task = self.engine.task

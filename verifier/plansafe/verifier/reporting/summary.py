@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
@@ -35,7 +35,7 @@ from plansafe.verifier.rules.question import Exemption, Question
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
     rules = compiled.rules
@@ -126,7 +126,7 @@ def exempting(question: Question, violated: Violated) -> Exemption | None:
 def _exempted(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     hard: list[Violated],
     exempt: dict[int, Exemption],
@@ -163,7 +163,7 @@ def ill_formed_is_unknown(report: Report) -> Report:
 
 
 def noted(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = ()
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, report: Report, forgiven: Collection[int] = ()
 ) -> Report:
     """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
     from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
@@ -331,7 +331,7 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
         return None
 
 
-def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+def _assumptions(compiled: CompiledTask, read: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
-from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
@@ -144,7 +144,7 @@ class _Search:
         self.compiled = compiled
         self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded(compiled.options.tolerance, decimals)
+        self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}

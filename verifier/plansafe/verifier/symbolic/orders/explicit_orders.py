@@ -15,7 +15,7 @@ from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -61,7 +61,7 @@ def outcome(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
-    run = Run(engine, HALT, deadline=deadline)
+    run = Replay(engine, HALT, deadline=deadline)
     run.steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 

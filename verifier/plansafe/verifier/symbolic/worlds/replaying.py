@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.readings import readings, replay
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.readings import replay_reading, replay_readings
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.reporting.report import Report, Worlds
@@ -18,15 +18,15 @@ ThreeValues = tuple[bool, bool, "bool | None"]
 
 
 def in_world(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, world: Completion, *, halt_only: bool = False
 ) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
     one, own = made_certain(compiled, read, world)
-    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
+    outcomes = [replay_reading(one, own, HALT)] if halt_only else replay_readings(one, own)
     return summarise(one, plan, own, outcomes)
 
 
-def made_certain(compiled: CompiledTask, read: ReadSteps, world: Completion) -> tuple[CompiledTask, ReadSteps]:
+def made_certain(compiled: CompiledTask, read: ResolvedPlan, world: Completion) -> tuple[CompiledTask, ResolvedPlan]:
     """The task of one world, and the plan as it is carried out there."""
     own = in_order(read, world)
     own = own._replace(steps=tuple(resolved(own.steps, world)))
@@ -40,7 +40,7 @@ def closed(compiled: CompiledTask, world: Completion) -> CompiledTask:
     return compiled.variant(closed_task(compiled.task, world))
 
 
-def in_order(read: ReadSteps, world: Completion) -> ReadSteps:
+def in_order(read: ResolvedPlan, world: Completion) -> ResolvedPlan:
     """The steps in the order of the world; the outcomes of a step are those of its number in the plan."""
     if not world.order:
         return read
@@ -54,7 +54,7 @@ def in_order(read: ReadSteps, world: Completion) -> ReadSteps:
     )
 
 
-def _timed(read: ReadSteps, world: Completion) -> list[TimedStep]:
+def _timed(read: ResolvedPlan, world: Completion) -> list[TimedStep]:
     durations = dict(world.durations)
     assert read.timed is not None
     return [

@@ -12,7 +12,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Decided, Finding, Headline, Report, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
     compiled: CompiledTask
     plan: Source
-    read: ReadSteps
+    read: ResolvedPlan
     confirmer: Confirmer
     deadline: float | None = None
 
