@@ -37,7 +37,6 @@ from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, phrase
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
@@ -270,7 +269,7 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     run.steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([counts(engine, violation, question) for violation in outcome.violations])
+    return done and any([engine.decides(violation, question) for violation in outcome.violations])
 
 
 def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:

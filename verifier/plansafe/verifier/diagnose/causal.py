@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import Link, Linker, Open, Threat, record
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.purpose import ResolvedSteps
 from plansafe.verifier.execution.replay import FORCE, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
@@ -46,7 +45,7 @@ def causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStructure:
     full = _Reduced(checker, steps, frozenset())
     linker = Linker(checker, steps, trace)
     linker.walk(
-        [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.question)],
+        [v for v in full.outcome.violations if checker.engine.decides(v, checker.options.question)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -79,7 +78,7 @@ class _Reduced:
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
         asked = checker.options.question
         silent = checker.engine.plan.silent(asked)
-        self.broken = {(v.part, v.binding) for v in self.outcome.violations if counts(checker.engine, v, asked)}
+        self.broken = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, asked)}
         self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}
 
     def worse(self, than: _Reduced) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
-from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact, RuleSet, Runtime
 from plansafe.verifier.execution.state import State
@@ -21,6 +21,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprints
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.question import Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.search_actions import LegalActions, Projection
@@ -205,3 +206,15 @@ class Engine:
         """The action fact of a step, if some rule reads it."""
         predicate = self.action_predicates.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
+
+    def decides(self, violation: Violation, question: Question) -> bool:
+        """Whether a violation makes a plan unsafe."""
+        objects = self.task.names(violation.binding) if question.exemptions else ()
+        return question.counts(self.rules[self.plan.parts[violation.part].rule], violation.blame, objects)
+
+    def leaves_undecided(self, instances: Iterable[tuple[int, tuple[int, ...]]], question: Question) -> bool:
+        """Whether some undecided instance (part and binding) leaves the verdict undecided.
+
+        Exemptions do not apply: an exemption excludes findings, and does not decide an instance.
+        """
+        return any([question.reaches(self.rules[self.plan.parts[part].rule].severity) for part, _ in instances])

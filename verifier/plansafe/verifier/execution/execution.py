@@ -15,7 +15,6 @@ from plansafe.verifier.execution.broken_instances import (
     new_violations,
     undecided_instances,
 )
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -357,7 +356,7 @@ class Execution:
         return end
 
     def _counts(self, violation: Violation) -> bool:
-        return counts(self.engine, violation, self.question)
+        return self.engine.decides(violation, self.question)
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 

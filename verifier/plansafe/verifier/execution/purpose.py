@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State
@@ -111,11 +110,11 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
 def _rules(engine: Engine, with_it: Replay, without: Replay, steps: int, question: Question) -> Iterator[Support]:
     """The rule instances that only the second run violates."""
     parts = engine.plan.parts
-    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations if counts(engine, v, question)}
+    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations if engine.decides(v, question)}
     for violation in without.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
-        if not counts(engine, violation, question) or (violation.part, violation.binding) in kept:
+        if not engine.decides(violation, question) or (violation.part, violation.binding) in kept:
             continue
         text = f"keeps rule `{rule.name}`{binding_phrase(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)

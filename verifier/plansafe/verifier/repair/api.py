@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -337,8 +336,8 @@ class Repairer:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([counts(self.engine, v, self.question) for v in outcome.violations])
-            and not undecided(self.engine, outcome, self.question)
+            and not any([self.engine.decides(v, self.question) for v in outcome.violations])
+            and not self.engine.leaves_undecided(outcome.undecided, self.question)
             and outcome.limit is None
         )
 
@@ -486,7 +485,7 @@ class Repairer:
         run.steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if counts(self.engine, v, self.question)]
+        broken = [v for v in outcome.violations if self.engine.decides(v, self.question)]
         bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 

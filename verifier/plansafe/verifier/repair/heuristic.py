@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
@@ -142,7 +141,7 @@ class FaultsAhead:
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.question):
+            if not self.task.engine.decides(violation, self.task.question):
                 continue
             part = self.task.engine.plan.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
 from plansafe.verifier.execution.replay import HALT, Replay
@@ -92,7 +91,7 @@ class Reasons:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
-            if not counts(self.engine, violation, self.question):
+            if not self.engine.decides(violation, self.question):
                 continue
             part = self.engine.plan.parts[violation.part]
             rule = self.engine.rules[part.rule]

@@ -10,7 +10,6 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import Outcome
@@ -51,7 +50,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
     safe = Worlds.ALL
     if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
-    elif undecided(compiled.engine, halt, question) or halt.limit is not None:
+    elif compiled.engine.leaves_undecided(halt.undecided, question) or halt.limit is not None:
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
@@ -279,7 +278,7 @@ def _count(
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
     bad = any([outcome.reading in v.readings for v in counted])
-    unknown = undecided(compiled.engine, outcome, compiled.options.question) or outcome.limit
+    unknown = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.question) or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
     return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
 

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
@@ -313,7 +312,9 @@ class _Search:
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
-        unknown = undecided(self.engine, outcome, self.compiled.options.question) or outcome.limit is not None
+        unknown = (
+            self.engine.leaves_undecided(outcome.undecided, self.compiled.options.question) or outcome.limit is not None
+        )
         return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -48,9 +47,9 @@ def replayed(
     """
     found = outcome(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, question) for violation in found.violations]):
+    if any([engine.decides(violation, question) for violation in found.violations]):
         safe = False
-    elif undecided(engine, found, question) or found.limit is not None:
+    elif engine.leaves_undecided(found.undecided, question) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)
@@ -162,7 +161,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     safe: bool | None = None if engine.limit is not None else True
     try:
         end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.question) for violation in end.violations()]):
+        if end is not None and any([engine.decides(violation, execution.question) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None
