@@ -35,7 +35,7 @@ from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.api import diagnose, phrase
+from plansafe.verifier.diagnose.api import diagnose, edit_text
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Replay
@@ -314,7 +314,7 @@ def page(name: str, what: str, ready: Prepared, plan: Source, found: Diagnosis, 
     if not found.repair.repairs:
         return "\n".join([*lines, *[f"   {line}" for line in plan.text.splitlines()], ""])
     best = found.repair.repairs[0]
-    lines += [f"   edit: {phrase(edit)}" for edit in best.edits]
+    lines += [f"   edit: {edit_text(edit)}" for edit in best.edits]
     before = original_lines(ready, plan)
     after = list(best.steps)
     if ready.write is not None and plan == ready.plan:

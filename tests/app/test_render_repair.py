@@ -12,13 +12,12 @@ from format_checks import json_lines
 from plansafe.app.render.difference import cost_text, lines, sentence
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
-from plansafe.app.session.diagnosis import Because
+from plansafe.app.session.diagnosis import Because, Examined
 from plansafe.app.session.model import Result, Settings
-from plansafe.app.session.repair import Examined
 from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.diagnose.cause import Cause
 from plansafe.verifier.diagnose.localise import Localisation
+from plansafe.verifier.diagnose.minimal_cause import Cause
 from plansafe.verifier.diagnose.model import ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds

@@ -14,9 +14,10 @@ import pytest
 from runs_house import table
 
 from plansafe.app.runs.executor import Pool, Worker, WorkerBackend, WorkerEvent
-from plansafe.app.runs.items import Item, list_items
+from plansafe.app.runs.item import AuditedRow, Item
+from plansafe.app.runs.items import list_items
 from plansafe.app.runs.processes import Processes
-from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
+from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 
@@ -58,7 +59,7 @@ def test_a_worker_is_killed_in_the_middle_and_each_plan_is_judged_once(crew: Mak
 
     found: list[AuditedRow] = []
     killed = 0
-    with Pool(crew(settings, slowly), 2, settings) as pool:
+    with Pool(crew(settings, slowly), 2, RowAuditor(settings).failed_row) as pool:
         for judged in pool.audit([items[start : start + 20] for start in range(0, 80, 20)]):
             found.append(judged)
             busy = [worker for worker in pool.workers if worker.pid is not None and worker.chunk]
@@ -88,7 +89,7 @@ def test_a_plan_that_ends_its_workers_gets_a_row_that_says_so(crew: Makes, home:
 
         return Deadly(settings)
 
-    with Pool(crew(settings, deadly), 2, settings) as pool:
+    with Pool(crew(settings, deadly), 2, RowAuditor(settings).failed_row) as pool:
         found = [(judged.number, json.loads(judged.line)) for judged in pool.audit([items[:3], items[3:]])]
     assert sorted(number for number, _ in found) == list(range(6))
     rows = dict(found)
@@ -152,7 +153,7 @@ def few(home: Path) -> tuple[Settings, list[Item]]:
 def test_what_a_lost_worker_told_is_not_judged_again(few: tuple[Settings, list[Item]]) -> None:
     settings, items = few
     crew = Script(settings, [4, None])
-    with Pool(crew, 1, settings) as pool:
+    with Pool(crew, 1, RowAuditor(settings).failed_row) as pool:
         found = [judged.number for judged in pool.audit([items[:6], items[6:]])]
     assert sorted(found) == list(range(12))
     assert crew.given == [([0, 1, 2, 3, 4, 5], False), ([6, 7, 8, 9, 10, 11], False), ([4, 5], True)]
@@ -162,7 +163,7 @@ def test_a_plan_is_given_up_after_two_workers_that_sent_each_row(few: tuple[Sett
     """The first loss says nothing of the plan: rows that were not sent yet are lost as well, and machines go."""
     settings, items = few
     crew = Script(settings, [0, 0, 0, None])
-    with Pool(crew, 1, settings) as pool:
+    with Pool(crew, 1, RowAuditor(settings).failed_row) as pool:
         found = {judged.number: json.loads(judged.line) for judged in pool.audit([items[:3]])}
     assert [row["exit_code"] for row in found.values()].count(4) == 1
     assert found[0]["diagnostics"][0]["message"].endswith("ended as it is written, 2 times")
@@ -179,7 +180,7 @@ def test_no_more_than_a_chunk_for_each_worker_is_at_work(few: tuple[Settings, li
             yield [item]
 
     crew = Script(settings, [])
-    with Pool(crew, 3, settings) as pool:
+    with Pool(crew, 3, RowAuditor(settings).failed_row) as pool:
         for number, _ in enumerate(pool.audit(chunks()), 1):
             assert len(taken) <= number + 4  # three at work, and the next one at hand
     assert crew.most <= 3
@@ -190,6 +191,6 @@ def test_workers_that_never_begin_end_the_run(few: tuple[Settings, list[Item]]) 
     settings, items = few
     crew = Script(settings, [], begins=False)
     said = "workers end before they start auditing: by ModuleNotFoundError"
-    with Pool(crew, 2, settings) as pool, pytest.raises(BadRun, match=said):
+    with Pool(crew, 2, RowAuditor(settings).failed_row) as pool, pytest.raises(BadRun, match=said):
         list(pool.audit([items]))
     assert crew.hired <= 4

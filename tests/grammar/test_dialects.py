@@ -54,7 +54,7 @@ def test_a_dialect_means_what_its_plain_form_means(features: frozenset[str]) -> 
             report = found.check(Source("plan", text))
             assert (report.headline, report.metric) == (headline, cost), text
             assert headline is not None
-            assert kernel.judge(text).headline == headline.value, text
+            assert kernel.audit(text).headline == headline.value, text
 
 
 def test_plans_differ() -> None:

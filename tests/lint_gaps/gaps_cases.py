@@ -20,8 +20,8 @@ from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
+from plansafe.specs.lint.gaps.gap_search import find_gaps
 from plansafe.specs.lint.gaps.model import Gap, GapOptions, GapsResult
-from plansafe.specs.lint.gaps.search import find_gaps
 from plansafe.verifier.api import Checker, Options
 
 CONTENT = Path(__file__).resolve().parents[1] / "content"

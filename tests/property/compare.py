@@ -10,7 +10,7 @@ from formulas import FUTURE_BINARY, FUTURE_UNARY, PAST_UNARY, PDDL3
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
 from plansafe.verifier.reporting.report import FindingClass, Report
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
 
@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
     undecided: frozenset[str]
     instances: dict[str, int]
     preferences: dict[str, int]
-    told: bool = True  # else the headline hangs on blame that this side cannot tell
+    blame_known: bool = True  # else the headline hangs on blame that this side cannot tell
 
 
 class Both:
@@ -140,7 +140,7 @@ def kernel_of(case: Case, question: Question = EVERY_VIOLATION) -> Kernel:
 
 def judged(kernel: Kernel, plan: Plan) -> Verdict:
     """The kernel's verdict on a plan."""
-    verdict = from_judgement(kernel.judge(plan_text(plan)), any(step.time is not None for step in plan))
+    verdict = from_judgement(kernel.audit(plan_text(plan)), any(step.time is not None for step in plan))
     return verdict if verdict.failed or verdict.ill_formed else only_halt(verdict)
 
 
@@ -174,7 +174,7 @@ def from_report(report: Report) -> Verdict:
     )
 
 
-def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
+def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
     """The kernel's side."""
     findings: dict[tuple[str, Bound], list[Seen]] = {}
     for f in judgement.findings:
@@ -190,7 +190,7 @@ def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
         frozenset(rule for rule, _ in judgement.undecided),
         judgement.instances,
         {name: count for name, count in judgement.preferences.items() if count},
-        judgement.told,
+        judgement.blame_known,
     )
 
 
@@ -208,7 +208,7 @@ def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = fro
         engine = engine._replace(failed=frozenset(failed))
     for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
         ours, theirs = getattr(engine, field), getattr(kernel, field)
-        hangs = not kernel.told and theirs in (None, "UNKNOWN") and ours != "INVALID"
+        hangs = not kernel.blame_known and theirs in (None, "UNKNOWN") and ours != "INVALID"
         if ours != theirs and not hangs:
             out.append(f"{field}: engine {shown(ours)}, kernel {shown(theirs)}")
     counts = {name: (engine.instances.get(name), count) for name, count in kernel.instances.items()}

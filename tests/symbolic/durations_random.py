@@ -21,8 +21,8 @@ from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
-from plansafe.verifier.symbolic.durations.knowledge import WorldVerdict
+from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, explore_durations
+from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
 GIVEN_UP = WorldVerdict(None, None, None)
@@ -405,7 +405,7 @@ def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
 
 def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
     steps = explicit.steps(plan)
-    judgement = explore(explicit.checker.compiled, steps, plan.intervals)
+    judgement = explore_durations(explicit.checker.compiled, steps, plan.intervals)
     out = []
     settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
     complete = judgement.complete >= {*ASPECTS}
@@ -452,7 +452,7 @@ def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:
 def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict) -> list[str]:
     """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
     steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
-    judgement = judge.judge(plan_text(steps))
+    judgement = judge.audit(plan_text(steps))
     theirs = (judgement.executable, judgement.goal, judgement.safe)
     differ = [a for a, own, other in zip(ASPECTS, values[:3], theirs, strict=True) if own is not None and own != other]
     return [f"kernel {theirs} at {point}, engine {values}"] if differ else []

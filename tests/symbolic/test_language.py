@@ -14,10 +14,10 @@ from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
-from plansafe.verifier.diagnose.cause import minimal_cause
+from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
-from plansafe.verifier.diagnose.links import record
 from plansafe.verifier.diagnose.localise import localise
+from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
@@ -568,10 +568,10 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         compile_rules(engine, True)
     read = checker.read(PLAN)
     with pytest.raises(NotCovered, match=says):
-        record(checker, read.steps)
+        record_run(checker, read.steps)
     finding = Finding("SC310", FindingClass.UNMET_GOAL, "", 2)
     with pytest.raises(NotCovered, match=says):
-        minimal_cause(checker, PLAN, finding)
+        find_minimal_cause(checker, PLAN, finding)
     with pytest.raises(ValueError, match=says):
         safel_label(checker, PLAN)
 

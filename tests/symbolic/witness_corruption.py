@@ -27,11 +27,11 @@ from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, Outcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
-from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.worlds.model import FactInput  # noqa: E402
-from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
-from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
+from plansafe.verifier.symbolic.worlds.verdict import NoPossibleWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -44,11 +44,11 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
-    audit = Encoded(Case(checker.compiled, plan, read, checker.confirmer), groups)
+    groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
+    audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
-    except (NoWorld, Unsupported):
+    except (NoPossibleWorld, Unsupported):
         return
     finally:
         audit.judge.close()
@@ -67,17 +67,17 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
             if audit.shown[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True
-        except Contradicted:
+        except EngineContradiction:
             accepted = False
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.judge(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, others=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 
 
-def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Completion:
+def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]

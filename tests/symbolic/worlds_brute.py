@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from worlds_case import WorldsCase
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
-from plansafe.verifier.kernel.plan import parse
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
+from plansafe.verifier.kernel.plan import parse_plan
 from plansafe.verifier.rules.question import Question
 
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
@@ -88,7 +88,7 @@ def brute(case: WorldsCase) -> BruteVerdict:
     kernel = kernel_of(case)
     complete, starts = _completions(kernel)
     orders = [*orders_of(case.plan)]
-    judgements: list[Judgement] = []
+    judgements: list[KernelVerdict] = []
     completions: list[Completion] = []
     for facts, numbers in starts:
         here = [
@@ -105,14 +105,14 @@ def brute(case: WorldsCase) -> BruteVerdict:
 
 
 def _verdict(
-    kernel: Kernel, judgements: list[Judgement], completions: list[Completion], complete: bool, question: Question
+    kernel: Kernel, judgements: list[KernelVerdict], completions: list[Completion], complete: bool, question: Question
 ) -> BruteVerdict:
     if question.introduced:  # what the kernel does not tell, it does not enumerate either
         complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
     seen: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
     }
-    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.told)
+    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
     values = {name: _value(seen[name]) for name in seen}
     found = [
         [
@@ -148,14 +148,14 @@ def _verdict(
         tuple(completions),
         violated,
         seen,
-        kernel.open[0],
-        tuple(kernel.open[1]),
+        kernel.open_facts,
+        tuple(kernel.open_fluents),
         {name: _status(name, judgements, findings) for name in kernel.rules},
         complete,
     )
 
 
-def _status(rule: str, judgements: list[Judgement], findings: list[set[Violated]]) -> str:
+def _status(rule: str, judgements: list[KernelVerdict], findings: list[set[Violated]]) -> str:
     """What is so of a rule in some world."""
     if any(name == rule for own in findings for name, _ in own):
         return "violated"
@@ -200,7 +200,7 @@ def samples_of(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
 
 def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
     """Completions with values from a grid: all open facts, with so many combinations of numbers that 200 are tried."""
-    facts, fluents = kernel.open
+    facts, fluents = kernel.open_facts, kernel.open_fluents
     grids = [samples_of(limits) for limits in fluents.values()]
     while prod(map(len, grids)) > max(5, 200 >> len(facts)):
         longest = max(range(len(grids)), key=lambda i: len(grids[i]))
@@ -215,7 +215,7 @@ def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fract
 
 def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
     """The orders of a partially ordered plan; ``()`` for any other."""
-    lines, pairs = parse(plan)
+    lines, pairs = parse_plan(plan)
     if pairs is None:
         yield ()
         return
@@ -224,7 +224,7 @@ def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Judgement]:
+def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict]:
     """The judgements for all outcomes of choices that are asked for, each sequence of them once."""
     pending: list[dict[Asked, int]] = [{}]
     while pending:
@@ -245,7 +245,7 @@ def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Judgement]:
             widths[key] = alternatives
             return asked.setdefault(key, fixed.get(key, 0))
 
-        yield kernel.judge(plan, world._replace(choose=choose), others=())
+        yield kernel.audit(plan, world._replace(choose=choose), others=())
         # What is asked depends on the answers before it alone: what remains differs first at a choice that was new.
         answers = [*asked.items()]
         for i, (key, _) in enumerate(answers):

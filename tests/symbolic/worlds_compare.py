@@ -12,10 +12,10 @@ from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.question import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.invariants.groups import restrictions
-from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.showing import headline
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
+from plansafe.verifier.symbolic.worlds.reporter import choose_headline
+from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoPossibleWorld
 
 ENGINES = ("auto", "smt")
 
@@ -75,8 +75,10 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
         return differences(case, ("auto",))
     if any([isinstance(step, IllFormed) for step in read.steps]):
         return differences(case)  # the report says what that means for safety
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
-    encoding = encode(checker.compiled, read.steps, groups)
+    groups = find_restrictions(
+        checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
+    ).groups
+    encoding = encode_plan(checker.compiled, read.steps, groups)
     out: list[str] = []
     seen = set()
     for engine in ("auto", "sat", "smt"):
@@ -85,7 +87,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
             verdict = judge.decide()
         except Unsupported:
             continue
-        except NoWorld:
+        except NoPossibleWorld:
             if found.worlds:
                 out.append(f"{engine}: no world, but there are {found.worlds}")
             continue
@@ -97,7 +99,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
         out += [f"{engine}: {text}" for text in contradictions(case, values)]
-        said = headline(verdict, encoding.checked).value
+        said = choose_headline(verdict, encoding.checked).value
         if found.complete and said != found.headline and not given_up(case, verdict.safe):
             out.append(f"{engine}: {said}, not {found.headline}")
         seen.add((said, *verdict[:3]))

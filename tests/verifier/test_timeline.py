@@ -16,7 +16,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, timeline
-from plansafe.verifier.symbolic.worlds.replaying import made_certain
+from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("dinner", "fragile-glass", "metal-cup", "visit")
@@ -173,7 +173,7 @@ def test_a_witness_is_a_world_in_which_the_plan_can_be_told() -> None:
     assert report.worlds is not None
     for witness in report.worlds.witnesses:
         assert witness.completion is not None
-        line = timeline(*made_certain(checker.compiled, checker.read(found.plan), witness.completion))
+        line = timeline(*close_task_and_plan(checker.compiled, checker.read(found.plan), witness.completion))
         broken = {checker.rules[t.rule].name for t in line.tracks for look in t.looks if look.state == BREAKS}
         assert broken == {finding.rule for finding in report.findings}
 

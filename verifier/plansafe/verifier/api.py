@@ -154,9 +154,9 @@ class Checker:
             report = summarise(compiled, plan, read, outcomes)
         else:
             from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for open descriptions alone
-            from plansafe.verifier.symbolic.worlds.showing import Case  # noqa: PLC0415
+            from plansafe.verifier.symbolic.worlds.reporter import AuditCase  # noqa: PLC0415
 
-            report = audit(Case(compiled, plan, read, self.confirmer, deadline))
+            report = audit(AuditCase(compiled, plan, read, self.confirmer, deadline))
         if read is not None and read.text.decimals is not None:
             report = noted(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
         if read is not None and read.text.warnings:

@@ -25,7 +25,7 @@ from plansafe.align.making.walks import Judged, Key, Steps, Walks, sensible
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.source import Source as PlanText
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
@@ -140,7 +140,7 @@ class Maker:
         self.recipes = recipes
         self.needs = needs
         self._side = split_of(task.family)
-        taxonomy = load()["safel"]
+        taxonomy = load_taxonomies()["safel"]
         self._types = [tuple([one.name for one in taxonomy.categories_of(rule)]) for rule in self.rules]
         self._written: dict[Key, tuple[str, ...]] = {}
         self._ended: dict[Key, Judged | None] = {}

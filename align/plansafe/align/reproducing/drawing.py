@@ -23,9 +23,9 @@ from plansafe.align.weights import Found, step_weights
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.tasks import load as load_task
-from plansafe.specs.taxonomy import load as load_taxonomies
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.regrets import Grade, Regretted
+from plansafe.verifier.diagnose.regrets import Grade, RegretCalculator
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
@@ -150,7 +150,7 @@ def _pair(checker: Checker, sides: Both[str], report: Report, grade: Grade) -> d
 def _regrets(checker: Checker, sides: Both[str], grade: Grade) -> dict[str, Any]:
     """What the steps of both plans waste, and up to where a safe plan is still known."""
     plans = [Source("chosen", sides.chosen), Source("rejected", sides.rejected)]
-    found = Regretted(checker).of(plans, grade, _TIME_LIMIT_S)
+    found = RegretCalculator(checker).compute(plans, grade, _TIME_LIMIT_S)
     low, high = found[1].point_of_no_return
     return {
         "no_return": [max(low, 0), max(high, 0)],

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from plansafe.app.project.file_kinds import Heading, Kind, heading
 from plansafe.app.project.folder_contents import Folders, Sibling, above, place
 from plansafe.app.project.inputs import Choice, Input, Inputs
-from plansafe.app.project.project_file import STEM, plan_stem
+from plansafe.app.project.project import STEM, plan_stem
 from plansafe.app.project.shipped_files import (
     STDIN,
     as_read,
@@ -33,7 +33,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
 
 _STDIN_NAME = "<stdin>"
 

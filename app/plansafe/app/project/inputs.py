@@ -9,7 +9,7 @@ from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     from plansafe.app.project.file_kinds import Heading
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
 
 
 class Input(NamedTuple):

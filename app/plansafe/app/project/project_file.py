@@ -9,10 +9,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from plansafe.app.options.option import Option
 from plansafe.app.options.shared import project_options
+from plansafe.app.project.project import STEM, Limits, Project, key_span
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -22,85 +23,11 @@ if TYPE_CHECKING:
 
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
-STEM = "{stem}"
-"""The placeholder in a pattern for the file name of the plan without folder and suffix."""
 _PATTERNS = ("problem", "scene", "goal")
 _REASONS = {"ignore": "exempt", "select": "select"}
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
-_SECTION = r"""(?m)^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck"""
-_LIMITS = r"(?m)^[ \t]*\[[^\]\r\n]*limits"
 _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 _BRACES = r"\{[^{}]*\}?|\}"
-
-
-def plan_stem(plan: str) -> str:
-    """The file name of a plan without folder, suffix and ``.gz``."""
-    return os.path.splitext(os.path.basename(plan).removesuffix(".gz"))[0]
-
-
-class Limits(NamedTuple):
-    """Limits on the work for a plan; ``None``: the default of the command."""
-
-    time: float | None = None
-    memory: int | None = None
-    findings: int | None = None
-    instances: int | None = None
-
-
-class Project(NamedTuple):
-    """The content of a project file; ``None`` for missing keys.
-
-    Paths are as in the file; :meth:`resolve` makes them relative to the current folder. ``problem``, ``scene`` and
-    ``goal`` may be patterns, which :meth:`for_plan` fills in.
-    """
-
-    source: Source
-    domain: str | None = None
-    problem: str | None = None
-    specifications: tuple[str, ...] | None = None
-    world: str | None = None
-    scene: str | None = None
-    goal: str | None = None
-    judge: str | None = None
-    min_severity: str | None = None
-    blame: tuple[str, ...] | None = None
-    home: str | None = None
-    format: str | None = None
-    ignore: tuple[Entry, ...] | None = None
-    select: tuple[Entry, ...] | None = None
-    baseline: str | None = None
-    allow_in_plans: bool | None = None
-    limits: Limits = Limits()
-
-    @property
-    def path(self) -> str:
-        """The path of the project file, from the current folder."""
-        return self.source.name
-
-    def resolve(self, path: str) -> str:
-        """Make a path in the project file relative to the current folder."""
-        joined = os.path.join(os.path.dirname(self.path), path)
-        return os.path.join(os.curdir, joined) if joined == "-" else joined  # `-` alone means standard input
-
-    def for_plan(self, pattern: str, plan: str) -> str:
-        """The file that a pattern names for the plan with path ``plan``, from the current folder."""
-        return self.resolve(pattern.replace(STEM, plan_stem(plan)))
-
-    def matching(self, pattern: str | None) -> list[str]:
-        """All files that a pattern can name, in order."""
-        if pattern is None:
-            return []
-        import glob  # noqa: PLC0415 - only the linter needs it
-
-        return sorted(glob.glob("*".join([glob.escape(part) for part in self.resolve(pattern).split(STEM)])))
-
-    def place(self, key: str) -> Label:
-        """Locate a key."""
-        return Label(self.path, _span(self.source.text, key), "")
-
-    def line(self, key: str) -> int:
-        """The line of a key."""
-        return self.source.position(self.place(key).span.start)[0]
 
 
 class BadProject(Exception):
@@ -196,7 +123,7 @@ class _Reader:
 
     def wrong(self, key: str, message: str, advice: str | None = None) -> None:
         """Add an error at a key."""
-        label = Label(self._source.name, _span(self._source.text, key), "")
+        label = Label(self._source.name, key_span(self._source.text, key), "")
         self.diagnostics.append(Diagnostic(SC.BAD_PROJECT_FILE, f"`{key}` {message}", (label,), help=advice))
 
     def project(self, table: Mapping[str, Any]) -> Project:
@@ -287,7 +214,7 @@ class _Reader:
             if not isinstance(reason, str) or not reason.strip():
                 self.wrong(rule, "needs a reason", f'{rule} = "why"')
             else:
-                place = Label(self._source.name, _span(self._source.text, rule))
+                place = Label(self._source.name, key_span(self._source.text, rule))
                 entries.append(Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
         return tuple(entries)
 
@@ -316,21 +243,3 @@ def _nearest(key: str, keys: tuple[str, ...]) -> str:
     similar = [name for name in keys if word and name.startswith(word[:4])]  # `specs` is for `specifications`
     similar = similar or difflib.get_close_matches(word, keys, n=1, cutoff=0.5)  # `time-limit` is for `time`
     return f"did you mean `{similar[0]}`?" if similar else f"known keys: {', '.join(keys)}"
-
-
-def _span(text: str, key: str) -> Span:
-    """Locate a key in a TOML text, because `tomllib` does not report places; otherwise the start of its table."""
-    section = re.search(_SECTION, text)
-    start = section.start() if section is not None else 0
-    if key in Limits._fields:
-        table = re.compile(_LIMITS).search(text, start)
-        start = table.end() if table is not None else start
-    name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
-    patterns = (
-        rf"^[ \t]*(?:[\w.\"'-]+\.)?{name}[ \t]*[=.]",
-        rf"^[ \t]*\[[^\]\r\n#]*{name}",
-        rf"(?<![\w-]){name}[ \t]*=",
-    )
-    matches = (re.compile(pattern, re.MULTILINE).search(text, start) for pattern in patterns)
-    best = next((match for match in matches if match is not None), None)
-    return Span(*best.span("key")) if best is not None else Span(start, start)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
 
 STDIN = "-"
 _LONGEST_NAME = 60

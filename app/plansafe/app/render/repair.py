@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plansafe.app.render import folding
 from plansafe.app.render.difference import cost_text, listing, sentence
 from plansafe.app.render.full import FullRenderer
-from plansafe.app.session.repair import Examined
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.system.terminal_text import Style, pad, values, visible
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Report

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
-from plansafe.app.session.diagnosis import Because
+from plansafe.app.session.diagnosis import Because, Examined
 from plansafe.app.session.model import Settings
-from plansafe.app.session.repair import Examined
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Edit, Repair

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 
 from plansafe.app.runs.executor import Pool, WorkerBackend
 from plansafe.app.runs.input_tables import is_table
-from plansafe.app.runs.items import Item, Items, list_items
+from plansafe.app.runs.item import Item
+from plansafe.app.runs.items import Items, list_items
 from plansafe.app.runs.missing_inputs import find_missing_input
 from plansafe.app.runs.processes import Processes
+from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.runs.run_folder import PLANS_PER_SHARD, RunFolder, create_run_folder
 from plansafe.app.runs.run_reader import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
-from plansafe.app.session.audit import combined_exit_code, usage_problem
-from plansafe.app.session.model import Settings
+from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.system.process import complain, remark, standard_output
 from plansafe.app.system.progress import Progress
 from plansafe.app.system.terminal_text import visible
@@ -100,7 +102,8 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
                 return complain(missing_input)
             if folder is None:
                 create_run_folder(batch.folder)
-            pool = stack.enter_context(Pool(_worker_backend(settings, batch), batch.jobs, settings))
+            failed_row = RowAuditor(settings).failed_row
+            pool = stack.enter_context(Pool(_worker_backend(settings, batch), batch.jobs, failed_row))
             # Create the folder only when workers are available.
             folder = folder or stack.enter_context(RunFolder.new(batch.folder, manifest))
             try:

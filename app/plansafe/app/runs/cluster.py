@@ -22,8 +22,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from plansafe.app.runs.executor import Worker, WorkerBackend, WorkerEvent
-from plansafe.app.runs.items import Item
-from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
+from plansafe.app.runs.item import AuditedRow, Item
+from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
 from plansafe.app.system.process import limit_data, remark

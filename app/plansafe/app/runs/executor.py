@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import TracebackType
 from typing import NamedTuple
 
-from plansafe.app.runs.items import Item
-from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
+from plansafe.app.runs.item import AuditedRow, Item
 from plansafe.app.runs.run_reader import BadRun
-from plansafe.app.session.model import Settings
 
 _MAX_TRIES = 2
 """Number of workers that may end during a plan before the plan gets an error row."""
@@ -81,13 +79,16 @@ class _Chunk(NamedTuple):
 
 
 class Pool:
-    """The workers of a run. A context manager."""
+    """The workers of a run. A context manager.
 
-    def __init__(self, backend: WorkerBackend, jobs: int, settings: Settings) -> None:
+    ``failed_row`` makes the row of a plan whose audit ended its worker several times; the text says how it ended.
+    """
+
+    def __init__(self, backend: WorkerBackend, jobs: int, failed_row: Callable[[Item, str], AuditedRow]) -> None:
         self.workers: list[Worker] = []
         self._backend = backend
         self._jobs = jobs
-        self._settings = settings
+        self._failed_row = failed_row
         self._tries: dict[int, int] = {}
         self._failed_starts = 0
 
@@ -158,4 +159,4 @@ class Pool:
             return
         del self._tries[first.number]
         again.extend([_Chunk(later_items, True)] if later_items else ())
-        yield RowAuditor(self._settings).failed_row(first, f"{how}, {_MAX_TRIES} times")
+        yield self._failed_row(first, f"{how}, {_MAX_TRIES} times")

@@ -12,15 +12,14 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from plansafe.app.project.project_file import plan_stem
+from plansafe.app.project.project import plan_stem
 from plansafe.app.runs.input_tables import BadRow, Row, is_table, read_table
+from plansafe.app.runs.item import Item
 from plansafe.app.runs.number_file import NumberFile
 from plansafe.app.session.audit import expand
 from plansafe.app.session.model import Settings
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
 
 ROLES = ("scene", "goal", "problem", "domain")
 """Settings that may contain a pattern for a file name."""
@@ -30,29 +29,6 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _SAFE_VALUE = re.compile(r"[^/\\\x00-\x1f]{1,200}(?:/[^/\\\x00-\x1f]{1,200}){0,30}\Z")
 _PLAN_COLUMNS = ("plan", "script", "steps", "step", "actions")
 _MAX_CELL = 10_000
-
-
-class Item(NamedTuple):
-    """A plan of a run: its number from 0, its id, its path or else its text, extra columns, and its files.
-
-    ``files`` are (role, path) of the files that differ between plans. ``wrong`` is the reason if the plan cannot be
-    read. ``task`` is the row as JSON if it is the goal file (``--goal '{row}'``).
-    """
-
-    number: int
-    id: str
-    path: str | None
-    name: str
-    text: str | None
-    columns: dict[str, Any]
-    files: tuple[tuple[str, str], ...]
-    wrong: str | None = None
-    task: str | None = None
-
-    @property
-    def key(self) -> tuple[tuple[str, str], ...]:
-        """A key of the task: the files of the plan, and the folder in which other files are searched."""
-        return (("folder", os.path.dirname(self.name)), *self.files)
 
 
 class Items:
@@ -234,9 +210,3 @@ def _is_below(path: str, folder: str) -> bool:
     """Whether a path is below a folder after links are resolved."""
     base = os.path.realpath(folder)
     return os.path.commonpath((base, os.path.realpath(path))) == base
-
-
-def unreadable_row(item: Item) -> Diagnostic:
-    """A diagnostic for a plan that cannot be read."""
-    advice = "name the columns with --plan-column and --id; see docs/batches.md"
-    return Diagnostic(SC.BAD_ROW, f"{item.name}: {item.wrong}", help=advice)

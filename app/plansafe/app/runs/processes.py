@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any
 
 from plansafe.app.runs.executor import Worker, WorkerBackend, WorkerEvent
-from plansafe.app.runs.items import Item
-from plansafe.app.runs.row_audit import AuditedRow, RowAuditor
+from plansafe.app.runs.item import AuditedRow, Item
+from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.session.model import Settings
 
 

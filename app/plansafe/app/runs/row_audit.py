@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
 from plansafe.app.render.json import JsonRenderer, dumps, safe_line
-from plansafe.app.runs.items import Item, unreadable_row
+from plansafe.app.runs.item import AuditedRow, Item, unreadable_row
 from plansafe.app.runs.rates import NOT_CHECKED
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
@@ -20,7 +20,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
-from plansafe.specs.taxonomy import RuleLike, load
+from plansafe.specs.taxonomy import RuleLike, load_taxonomies
 from plansafe.verifier.reporting.report import Report, unjudged
 
 if TYPE_CHECKING:
@@ -31,18 +31,6 @@ QUIET = frozenset(("kept", "never applied", "not applicable"))
 
 MAX_STEPS = 500
 """Maximum length of a plan whose steps the row contains; the row of a longer plan does not contain any."""
-
-
-class AuditedRow(NamedTuple):
-    """The row of a plan as a JSON line, and the rules and input files that appear first in this row.
-
-    ``rules`` is by name, ``inputs`` maps paths to hashes. The hash of the plan itself is only in the row.
-    """
-
-    number: int
-    line: bytes
-    rules: dict[str, dict[str, Any]]
-    inputs: dict[str, str]
 
 
 class RowAuditor:
@@ -174,7 +162,8 @@ def categories(rule: RuleLike) -> dict[str, list[str]]:
 @lru_cache(maxsize=4096)
 def _categories(rule: _RuleKey) -> dict[str, list[str]]:
     by_taxonomy = {
-        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)] for taxonomy in load().taxonomies
+        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)]
+        for taxonomy in load_taxonomies().taxonomies
     }
     return {name: names for name, names in by_taxonomy.items() if names}
 

@@ -6,14 +6,11 @@ reports it, and the batch continues.
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from plansafe.app.options.shared import flag_of
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.file_kinds import Kind, heading, plans_below
 from plansafe.app.project.inputs import Choice, Finder, Input, Inputs
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
 Done = TypeVar("Done")
 INTERNAL = 4
 _CHECKERS_KEPT = 4
-_NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
 
 def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> Iterator[Result]:
@@ -427,32 +423,3 @@ def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
     noun = "safety specification" if kind is Kind.SAFETY else kind.value
     flag = {Kind.DOMAIN: "--domain", Kind.PROBLEM: "--problem"}.get(kind, "--spec")
     return Diagnostic(SC.NOT_A_PLAN, f"{name} is a {noun}, not a plan", help=f"safecheck PLAN {flag} {name}")
-
-
-def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) -> Diagnostic | None:
-    """Find an invalid value or combination of settings; ``None`` if there is none.
-
-    ``spelling`` gives the name of an option in the interface of the user.
-    """
-
-    def wrong(message: str, advice: str | None = None) -> Diagnostic:
-        return Diagnostic(SC.BAD_OPTION, message, help=advice)
-
-    if _NUMBER.match(settings.tolerance) is None:
-        return wrong(f"{spelling('tolerance')} takes a number such as 0.001, not {settings.tolerance!a}")
-    world, loose = spelling("world"), f"{spelling('reading')} text"
-    if settings.world is None and (settings.scene or settings.goal or settings.task):
-        files = f"{spelling('scene')}, {spelling('goal')} and {spelling('task')}"
-        return wrong(f"{files} need {world}", f"name the world that the file belongs to, such as {world} virtualhome")
-    if settings.accept_remarks and not settings.loose:
-        return wrong(f"{spelling('accept_remarks')} needs {loose}", "plan files have no remarks; leave it out")
-    if settings.world is not None and settings.loose:
-        return wrong(f"{world} and {loose} choose different plan formats", "leave one out")
-    if settings.certificate and (settings.ignore or settings.select or settings.classes):
-        choices = [spelling(name) for name in ("ignore_rules", "select_rules", "kinds", "assume_harmless")]
-        message = f"{spelling('certificate')} cannot be combined with {', '.join(choices[:-1])} or {choices[-1]}"
-        home = f"{spelling('home')} FILE"
-        return wrong(message, f"write the choice in a home profile, which --verify-certificate also accepts: {home}")
-    if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
-        return wrong(f"{spelling('time_limit')} takes a number of seconds")
-    return None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from plansafe.app.options.shared import project_options
-from plansafe.app.project.project_file import Project
+from plansafe.app.project.project import Project
 from plansafe.app.session.model import Settings
 
 COPIED_KEYS = frozenset(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.project.inputs import Finder, Input
-from plansafe.app.project.project_file import STEM, plan_stem
+from plansafe.app.project.project import STEM, plan_stem
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.domains import named_places

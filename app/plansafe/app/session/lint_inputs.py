@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
 
 
 class LintSelection(NamedTuple):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from plansafe.app.options.shared import flag_of
 from plansafe.app.project.inputs import Finder, Input
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 if TYPE_CHECKING:
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
     from plansafe.verifier.rules.home import Entry, Profile
     from plansafe.verifier.rules.kinds import ClassKinds
+_NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
 
 class Settings(NamedTuple):
@@ -208,3 +213,32 @@ def _options(settings: Settings) -> Options:
         double_check=settings.double_check,
         home=settings.profile,
     )
+
+
+def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) -> Diagnostic | None:
+    """Find an invalid value or combination of settings; ``None`` if there is none.
+
+    ``spelling`` gives the name of an option in the interface of the user.
+    """
+
+    def wrong(message: str, advice: str | None = None) -> Diagnostic:
+        return Diagnostic(SC.BAD_OPTION, message, help=advice)
+
+    if _NUMBER.match(settings.tolerance) is None:
+        return wrong(f"{spelling('tolerance')} takes a number such as 0.001, not {settings.tolerance!a}")
+    world, loose = spelling("world"), f"{spelling('reading')} text"
+    if settings.world is None and (settings.scene or settings.goal or settings.task):
+        files = f"{spelling('scene')}, {spelling('goal')} and {spelling('task')}"
+        return wrong(f"{files} need {world}", f"name the world that the file belongs to, such as {world} virtualhome")
+    if settings.accept_remarks and not settings.loose:
+        return wrong(f"{spelling('accept_remarks')} needs {loose}", "plan files have no remarks; leave it out")
+    if settings.world is not None and settings.loose:
+        return wrong(f"{world} and {loose} choose different plan formats", "leave one out")
+    if settings.certificate and (settings.ignore or settings.select or settings.classes):
+        choices = [spelling(name) for name in ("ignore_rules", "select_rules", "kinds", "assume_harmless")]
+        message = f"{spelling('certificate')} cannot be combined with {', '.join(choices[:-1])} or {choices[-1]}"
+        home = f"{spelling('home')} FILE"
+        return wrong(message, f"write the choice in a home profile, which --verify-certificate also accepts: {home}")
+    if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
+        return wrong(f"{spelling('time_limit')} takes a number of seconds")
+    return None

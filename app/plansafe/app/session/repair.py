@@ -10,30 +10,21 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.session.audit import Session
-from plansafe.app.session.diagnosis import Because, causal_graph, causes, located, published_label
+from plansafe.app.session.diagnosis import Examined, causal_graph, causes, located, published_label
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.plan_patch import patched
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus, Weights
+from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, Weights
 from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
 from plansafe.verifier.rules.question import SEVERITIES, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.diagnose.labels import PublishedLabel
-    from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
-_EXIT_CODES = {
-    RepairStatus.ALREADY_SAFE: 0,
-    RepairStatus.FOUND: 0,
-    RepairStatus.PROVED_NONE: 1,
-    RepairStatus.NOT_FOUND: 3,
-}
 _GRACE = 60.0
 """Seconds for loading, replay and explanation, in addition to the time of the search."""
 _UNJUDGED = "the audit ended at one of its limits"
@@ -60,40 +51,6 @@ class ExaminationOptions(NamedTuple):
     labels: str | None = None
     after: bool = False
     progress: Callable[[Number, int], None] | None = None
-
-
-class Examined(NamedTuple):
-    """The examination of a plan.
-
-    ``result`` is the audit of the original plan, ``original`` its steps as text. If the plan cannot be examined,
-    ``repair`` is ``None`` and ``result`` gives the reason. ``text`` is the repaired plan in the layout of the original,
-    and its audit is SAFE or VALID; a safe plan is returned unchanged. ``outcome`` is the reason for a missing repair.
-    ``graph`` is DOT text. ``after`` is the audit of ``text``.
-    """
-
-    result: Result
-    original: tuple[str, ...] = ()
-    repair: RepairResult | None = None
-    witnesses: tuple[Witness, ...] = ()
-    text: str | None = None
-    outcome: Diagnostic | None = None
-    label: PublishedLabel | None = None
-    where: Localisation | None = None
-    causes: tuple[Because, ...] = ()
-    graph: str | None = None
-    after: Result | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """0: a safe plan (or a label), 1: PROVED that there is none, 3: NOT FOUND, 2: unreadable input, 4: a bug."""
-        if self.label is not None:
-            return 0
-        return self.result.exit_code if self.repair is None else _EXIT_CODES[self.repair.status]
-
-    @property
-    def best(self) -> Repair | None:
-        """The first repair."""
-        return self.repair.repairs[0] if self.repair is not None and self.repair.repairs else None
 
 
 def examine(

@@ -78,7 +78,7 @@ def _told_apart(checker: Checker, traces: Traces, heads: Sequence[int], limits: 
         sure = True
         for kept, broken in ((first, second), (second, first)):
             search = LintProblem(checker, limits.planner_s)
-            found = search.plan_breaking(broken, frozenset([kept]))
+            found = search.find_violating_plan(broken, frozenset([kept]))
             if found.answer is Answer.SOLVED:
                 traces.replay(found.steps)
             sure &= found.answer is Answer.UNSOLVABLE

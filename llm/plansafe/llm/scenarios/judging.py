@@ -13,7 +13,7 @@ from plansafe.llm.metrics.literals import literals_of
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Scenario, Transition, resolve
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
@@ -43,7 +43,7 @@ def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
 
 def broken_types(checker: Checker, plan: Source) -> frozenset[str]:
     """SAFEL's types of the rules that a plan breaks."""
-    taxonomy = load()["safel"]
+    taxonomy = load_taxonomies()["safel"]
     rules = {rule.name: rule for rule in checker.rules}
     named = {finding.rule for finding in checker.check(plan).findings if finding.rule}
     return frozenset([one.name for name in named if name in rules for one in taxonomy.categories_of(rules[name])])

@@ -11,8 +11,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, near
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind, Solvable, Split
-from plansafe.specs.taxonomy import load
-from plansafe.specs.toml_text import place, read_toml
+from plansafe.specs.taxonomy import load_taxonomies
+from plansafe.specs.toml_text import key_span, read_toml
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 MOST_WORDS = 2000
@@ -78,7 +78,7 @@ class _Reader:
             self._say(("name",), f"the name is {name!a}, the folder is {folder!a}", "give both one name: a-z, 0-9, `-`")
         if self.data.get("version") != VERSION or isinstance(self.data.get("version"), bool):
             self._say(("version",), f"the version is not {VERSION}", "the format has no other version")
-        taxonomies = load()
+        taxonomies = load_taxonomies()
         types = self._names("types", tuple([one.name for one in taxonomies["safel"].categories]), least=1)
         category = self._text("category", optional=True)
         known = tuple([one.name for one in taxonomies["safeplan-bench"].categories])
@@ -117,7 +117,7 @@ class _Reader:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _say(self, at: tuple[str, ...], message: str, help: str | None = None) -> None:
-        label = Label(self.source.name, place(self.source, at), "here")
+        label = Label(self.source.name, key_span(self.source, at), "here")
         self.wrong.append(Diagnostic(SC.BAD_SCENARIO, message, (label,), help=help))
 
     def _text(self, key: str, optional: bool = False) -> str:

@@ -12,7 +12,7 @@ from plansafe.llm.metrics.literals import NotAFormula, literals_of, read
 from plansafe.llm.metrics.transition import Side, read_action
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Transition
-from plansafe.specs.toml_text import place
+from plansafe.specs.toml_text import key_span
 
 
 class Actions:
@@ -78,4 +78,4 @@ def _with_condition(node: list[Node], more: list[Node]) -> list[Node]:
 
 
 def _wrong(table: Source, at: tuple[str, ...], message: str, help: str | None = None) -> Diagnostic:
-    return Diagnostic(SC.BAD_SCENARIO, message, (Label(table.name, place(table, at), "here"),), help=help)
+    return Diagnostic(SC.BAD_SCENARIO, message, (Label(table.name, key_span(table, at), "here"),), help=help)

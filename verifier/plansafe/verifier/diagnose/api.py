@@ -126,7 +126,7 @@ class _Classes:
             seen.add(key)
             edits = self.repairer.edits(aligned)
             concerned = tuple(sorted({edit.step for edit in edits if edit.step}))
-            yield Witness(error, concerned, "; ".join([phrase(edit) for edit in edits]), None, vector)
+            yield Witness(error, concerned, "; ".join([edit_text(edit) for edit in edits]), None, vector)
 
     def _kinds(self, aligned: Aligned) -> list[str]:
         """The kinds of the edits of a repair, without those that only take out what is impossible."""
@@ -161,7 +161,7 @@ def _unknown(detail: str, bound: Number = 0) -> Witness:
     return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 
-def phrase(edit: Edit) -> str:
+def edit_text(edit: Edit) -> str:
     """An edit in words."""
     reason = f" ({edit.reason})" if edit.reason else ""
     match edit.kind:

@@ -1,6 +1,6 @@
 """Regret for many plans of one task: how many steps longer each step made the shortest safe completion.
 
-    found = Regretted(checker).of([chosen, rejected], Grade.FOUND)
+    found = RegretCalculator(checker).compute([chosen, rejected], Grade.FOUND)
 
 As :func:`~plansafe.verifier.diagnose.localise.localise` defines it, r(i) = 1 + h(i) - h(i - 1), but by the grade that
 is asked for (docs/alignment.md): h proved least, the length of a continuation that was found, or an estimate. What
@@ -44,7 +44,7 @@ class Grade(Enum):
     UNKNOWN = "unknown"
 
 
-class Regrets(NamedTuple):
+class PlanRegrets(NamedTuple):
     """The regrets of a plan's steps, each with its grade; ``None`` where it is unknown.
 
     ``point_of_no_return``, ``violated`` and ``inexecutable`` as in
@@ -81,7 +81,7 @@ class _Moment:
         return self.dead or self.low == self.high
 
 
-class Regretted:
+class RegretCalculator:
     """Answers for plans of one task, one batch after the other.
 
     Raises ``ValueError`` if the task has errors or leaves something open. Of tasks and plans that the search does not
@@ -106,7 +106,9 @@ class Regretted:
         self._ways = Ways()
         self._known: Known | None = None
 
-    def of(self, plans: Iterable[Source], grade: Grade = Grade.FOUND, time_limit_s: float = 30.0) -> list[Regrets]:
+    def compute(
+        self, plans: Iterable[Source], grade: Grade = Grade.FOUND, time_limit_s: float = 30.0
+    ) -> list[PlanRegrets]:
         """The regrets of plans by the best grade that is asked for; steps whose h is not known so have a lower one.
 
         ``time_limit_s`` is for each plan; but for it the answers are the same on every machine. What was found for one
@@ -114,7 +116,7 @@ class Regretted:
         """
         return [self._plan(plan, grade, time_limit_s) for plan in plans]
 
-    def _plan(self, plan: Source, grade: Grade, time_limit_s: float) -> Regrets:
+    def _plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
         read = self.checker.read(plan)
         if read.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -122,7 +124,7 @@ class Regretted:
         size = len(read.steps)
         why = "timed plans are not continued by a planner" if read.timed is not None else self.unsupported
         if why:
-            return Regrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=why)
+            return PlanRegrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=why)
         if len(self._moments) > MOST_MOMENTS:
             self._forget()
         self._deadline = monotonic() + time_limit_s
@@ -274,13 +276,13 @@ def _agree(path: Sequence[_Moment]) -> None:
             before.high = after.high + 1
 
 
-def _regrets(path: Sequence[_Moment], size: int, walk: Walk, grade: Grade) -> Regrets:
+def _regrets(path: Sequence[_Moment], size: int, walk: Walk, grade: Grade) -> PlanRegrets:
     told = [_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
     told += [(None, Grade.UNKNOWN)] * (size - len(told))
     low = max([number for number, moment in enumerate(path) if moment.high is not None], default=-1)
     high = max([number for number, moment in enumerate(path) if not moment.dead], default=-1)
     interval = (size, size) if walk.accepted == size else (low, high)
-    return Regrets(
+    return PlanRegrets(
         tuple([regret for regret, _ in told]),
         tuple([grade for _, grade in told]),
         interval,

@@ -26,7 +26,7 @@ from plansafe.verifier.rules.kinds import memberships
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
-    from plansafe.verifier.kernel import Judgement, Kernel
+    from plansafe.verifier.kernel import Kernel, KernelVerdict
     from plansafe.verifier.kernel import World as KernelWorld
     from plansafe.verifier.reporting.worlds import Completion
     from plansafe.verifier.rules.expanded import PlainOpening
@@ -61,7 +61,7 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text, limit=self._limit())
+                judgement = kernel.audit(plan.text, limit=self._limit())
         except (KernelRejects, KernelLimit):
             return report
         findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
@@ -93,7 +93,7 @@ class Confirmer:
         try:
             with _shallow():
                 others = ("skip", "force") if report.readings else ()
-                judgement = kernel.judge(plan.text, kernel_world(self.compiled, world), others, self._limit())
+                judgement = kernel.audit(plan.text, kernel_world(self.compiled, world), others, self._limit())
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:
@@ -126,8 +126,8 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text, limit=self._limit())
-                return judgement.headline in ("SAFE", "VALID") if judgement.told else None
+                judgement = kernel.audit(plan.text, limit=self._limit())
+                return judgement.headline in ("SAFE", "VALID") if judgement.blame_known else None
         except (KernelRejects, KernelLimit):
             return None
 
@@ -224,7 +224,7 @@ def _shallow() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
+def _agrees(finding: Finding, judgement: KernelVerdict) -> bool | None:
     """Whether the kernel has the finding; ``None`` for what it does not judge."""
     if "halt" not in finding.readings:
         return None

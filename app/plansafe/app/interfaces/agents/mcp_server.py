@@ -16,6 +16,7 @@ from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import Operation
 from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.interfaces.agents.session_pool import Sessions
+from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
 from plansafe.app.interfaces.agents.worker_messages import Reply
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
 from plansafe.app.system.version import version
@@ -56,8 +57,8 @@ class Agent:
 
     def __init__(self, limits: Limits, workers: int, sessions: int, idle: float) -> None:
         self._starter = Starter()
-        self._pool = Pool(self._starter, limits, workers, 64)
-        self._sessions = Sessions(self._starter, limits, sessions, idle, _STEP)
+        self._pool = Pool(self._starter, serve_operations, limits, workers, 64)
+        self._sessions = Sessions(self._starter, serve_session, limits, sessions, idle, _STEP)
 
     async def call(self, name: str, arguments: dict[str, Any]) -> Reply:
         """Run a tool and return its reply."""

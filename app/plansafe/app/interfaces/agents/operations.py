@@ -19,8 +19,9 @@ from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, rea
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Settings
-from plansafe.app.session.repair import ExaminationOptions, Examined, examine
+from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.app.system.version import version
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions

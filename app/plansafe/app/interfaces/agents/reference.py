@@ -60,14 +60,14 @@ def _page(name: str, title: str, text: str) -> str:
 def hazards(values: Values) -> str:
     """Return the rules of a domain for each category of published hazard taxonomies."""
     from plansafe.app.session.catalogue import library  # noqa: PLC0415 - only needed here
-    from plansafe.specs.taxonomy import coverage, load  # noqa: PLC0415
+    from plansafe.specs.taxonomy import category_coverage, load_taxonomies  # noqa: PLC0415
 
     domain = values["domain"].lower()
     checker = library(domain)
     if isinstance(checker, Diagnostic):
         raise BadRequest(checker.message, checker.help)
     name = values["taxonomy"]
-    available = load().taxonomies
+    available = load_taxonomies().taxonomies
     selected = [t for t in available if name is None or t.name == name.lower()]
     if not selected:
         names = [t.name for t in available]
@@ -77,7 +77,7 @@ def hazards(values: Values) -> str:
     for taxonomy in selected:
         categories = [
             {"name": c.category.name, "title": c.category.title, "rules": list(c.rules), "reason": c.reason}
-            for c in coverage(taxonomy, applicable, domain)
+            for c in category_coverage(taxonomy, applicable, domain)
         ]
         taxonomies.append({"name": taxonomy.name, "title": taxonomy.title, "categories": categories})
     return json_line(

@@ -10,8 +10,7 @@ from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.options.shared import field_of
 from plansafe.app.project.file_kinds import Heading, heading
 from plansafe.app.project.inputs import Input, Inputs
-from plansafe.app.session.audit import usage_problem
-from plansafe.app.session.model import Settings
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.domains import domain_names, domain_path
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
@@ -19,7 +18,7 @@ from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_names, spec_path
 
 if TYPE_CHECKING:
-    from plansafe.app.project.project_file import Project
+    from plansafe.app.project.project import Project
 
 _PDDL_MARK = "("
 """A character that every PDDL text contains and no name does."""

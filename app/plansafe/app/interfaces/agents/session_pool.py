@@ -8,9 +8,9 @@ from collections import OrderedDict
 from time import monotonic
 
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.worker import OPEN, serve_session
+from plansafe.app.interfaces.agents.operation_fields import OPEN
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
-from plansafe.app.interfaces.agents.worker_pool import GRACE, Starter, Worker
+from plansafe.app.interfaces.agents.worker_pool import GRACE, Starter, Target, Worker
 from plansafe.app.render.json import json_line
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -32,10 +32,13 @@ class _Session:
 
 
 class Sessions:
-    """All open sessions, by unguessable names."""
+    """All open sessions, by unguessable names. Each is a process that runs ``target``."""
 
-    def __init__(self, starter: Starter, limits: Limits, max_sessions: int, idle: float, step: float) -> None:
+    def __init__(
+        self, starter: Starter, target: Target, limits: Limits, max_sessions: int, idle: float, step: float
+    ) -> None:
         self._starter = starter
+        self._target = target
         self._limits = limits
         self._max_sessions = max_sessions
         self._idle = idle
@@ -58,8 +61,8 @@ class Sessions:
         self._starting += 1
         try:
             async with self._opening:
-                worker = await self._starter.start(serve_session, self._limits)
-                reply = await worker.ask(OPEN, body, self._limits.seconds + GRACE)
+                worker = await self._starter.start(self._target, self._limits)
+                reply = await worker.ask(OPEN.name, body, self._limits.seconds + GRACE)
                 if not reply.ok:
                     return reply
                 name = secrets.token_urlsafe(16)

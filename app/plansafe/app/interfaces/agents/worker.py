@@ -25,7 +25,6 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.specs import spec_path
 
-OPEN = "open"
 _MIB = 1024 * 1024
 
 

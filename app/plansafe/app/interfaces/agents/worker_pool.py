@@ -1,4 +1,4 @@
-"""Start, use and end worker processes in the server, and the pool of workers for operations."""
+"""Start, use and end worker processes in the server, and the pool of workers for requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.agents import worker_messages
 from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.worker import serve_operations
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -102,10 +101,11 @@ class Worker:
 
 
 class Pool:
-    """A bounded number of workers for operations, with a bounded queue of requests."""
+    """A bounded number of workers that run ``target``, with a bounded queue of requests."""
 
-    def __init__(self, starter: Starter, limits: Limits, workers: int, max_waiting: int) -> None:
+    def __init__(self, starter: Starter, target: Target, limits: Limits, workers: int, max_waiting: int) -> None:
         self._starter = starter
+        self._target = target
         self._limits = limits
         self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
         for _ in range(workers):
@@ -121,7 +121,7 @@ class Pool:
             waiting.append(self._idle.get_nowait())
         for worker in waiting:
             try:
-                ready = worker or await self._starter.start(serve_operations, self._limits)
+                ready = worker or await self._starter.start(self._target, self._limits)
             except OSError:  # the next request reports the error
                 ready = None
             self._idle.put_nowait(ready)
@@ -139,7 +139,7 @@ class Pool:
         try:
             if worker is None or worker.ended:
                 worker = None
-                worker = await self._starter.start(serve_operations, self._limits)
+                worker = await self._starter.start(self._target, self._limits)
             return await worker.ask(name, body, self._limits.seconds + GRACE)
         except OSError as error:
             return refusal([Diagnostic(SC.SERVICE_LIMIT, f"the service cannot start a process: {error.strerror}")])

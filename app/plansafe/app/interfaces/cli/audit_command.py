@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from plansafe.app.render import renderer
 from plansafe.app.session.audit import audit as results
-from plansafe.app.session.audit import combined_exit_code, expand, guard, usage_problem, with_folders
-from plansafe.app.session.model import Settings
+from plansafe.app.session.audit import combined_exit_code, expand, guard, with_folders
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.system.file_writing import Guard, NotWritten
 from plansafe.app.system.file_writing import problem as unwritable
 from plansafe.app.system.process import REPORT, complain, for_a_browser, remark, terminal, written

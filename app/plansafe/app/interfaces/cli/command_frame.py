@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plansafe.app.session.audit import usage_problem
-from plansafe.app.session.model import Settings
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import NotWritten, unwritable
 from plansafe.app.system.process import complain

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from plansafe.app.options.option import Options, argument, command
 from plansafe.app.project.file_kinds import Heading, Kind, heading_of_file
-from plansafe.app.project.project_file import FILE, SHARED, STEM, BadProject, project_in
+from plansafe.app.project.project import STEM
+from plansafe.app.project.project_file import FILE, SHARED, BadProject, project_in
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.system.file_writing import NotWritten, create
 from plansafe.app.system.process import complain, guarded

@@ -16,8 +16,9 @@ from plansafe.app.project.shipped_files import STDIN
 from plansafe.app.render import renderer
 from plansafe.app.render.difference import sentence, unified
 from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Result, Settings
-from plansafe.app.session.repair import ExaminationOptions, Examined, examine
+from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwritable
 from plansafe.app.system.process import REPORT, complain, print_text, remark, terminal, written
 from plansafe.app.system.terminal_text import visible

@@ -32,9 +32,9 @@ from plansafe.app.options.shared import (
     WorldOptions,
 )
 from plansafe.app.session.audit import combined_exit_code, expand, guard, with_folders
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption
-from plansafe.app.session.repair import Examined
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
 from plansafe.app.system.process import REPORT, limit_memory, print_text, remark
 from plansafe.app.system.progress import tell

@@ -18,8 +18,8 @@ from plansafe.app.options.shared import (
     TypeOptions,
     VerdictOptions,
 )
-from plansafe.app.session.audit import INTERNAL, audit, usage_problem
-from plansafe.app.session.model import Settings
+from plansafe.app.session.audit import INTERNAL, audit
+from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.system.process import REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC

@@ -13,7 +13,8 @@ from lsprotocol import types
 from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.lsp_diagnostics import file_diagnostics
 from plansafe.app.interfaces.editor.workspace import Analysis, FolderSession
-from plansafe.app.session.repair import ExaminationOptions, Examined, examine
+from plansafe.app.session.diagnosis import Examined
+from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.verifier.execution.steps import IllFormed

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
 from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind
-from plansafe.app.interfaces.editor.workspace import FolderSession
 from plansafe.app.project.inputs import Input
-from plansafe.app.project.project_file import STEM, plan_stem
+from plansafe.app.project.project import STEM, plan_stem
+from plansafe.app.session.audit import Session
 from plansafe.app.session.home_world import world_plans
 from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.plan_text import read_plan
@@ -60,9 +60,8 @@ def _readable(file: Input) -> bool:
         return False
 
 
-def scripts_of_scene(folder: FolderSession, script: str, root: str) -> Iterator[str]:
+def scripts_of_scene(settings: Settings, script: str, root: str) -> Iterator[str]:
     """Yield the other scripts of a folder with the same scene, sorted."""
-    settings = folder.effective.settings
     scene, count = _scene(settings, script), 0
     for path in world_plans(root, settings):
         if os.path.realpath(path) == os.path.realpath(script) or _scene(settings, path) != scene:
@@ -83,9 +82,9 @@ def _scene(settings: Settings, plan: str) -> str | None:
     return os.path.realpath(project.for_plan(project.scene, plan))
 
 
-def names_of_script(folder: FolderSession, text: Text) -> tuple[Mention, ...]:
+def names_of_script(session: Session, text: Text) -> tuple[Mention, ...]:
     """Return the names in another script; none if it cannot be read."""
-    prepared = folder.session.prepare(Source(text.path, text.text))
+    prepared = session.prepare(Source(text.path, text.text))
     return script_names(prepared) if isinstance(prepared, Prepared) else ()
 
 

@@ -1,22 +1,60 @@
-"""Create the language server and its handlers of file, configuration and folder changes."""
+"""The language server: handlers of changes of files and folders, and of requests about a file."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
+from plansafe.app.interfaces.editor.code_actions import (
+    FIX_ALL,
+    ActionRequest,
+    NoFixFound,
+    actions,
+    edits,
+    find_repair_edit,
+)
+from plansafe.app.interfaces.editor.completion import complete
 from plansafe.app.interfaces.editor.document_text import Text, path_of
-from plansafe.app.interfaces.editor.features import register_features
+from plansafe.app.interfaces.editor.formatter import format_file
+from plansafe.app.interfaces.editor.hover import hover
+from plansafe.app.interfaces.editor.inlay_hints import hints
 from plansafe.app.interfaces.editor.language_server import Server
 from plansafe.app.interfaces.editor.lsp_diagnostics import SOURCE
+from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind, mention_at
+from plansafe.app.interfaces.editor.script_names import rename_refusal
+from plansafe.app.interfaces.editor.semantic_tokens import LEGEND, MODIFIERS, encode_tokens
+from plansafe.app.interfaces.editor.symbols import RenameRefused
+from plansafe.app.interfaces.editor.workspace import Analysis
+
+ResultT = TypeVar("ResultT")
+_REFUSED = -32803
+"""The LSP error code RequestFailed: a valid request that cannot be fulfilled."""
+_RENAMABLE = (
+    NameKind.PREDICATE,
+    NameKind.FUNCTION,
+    NameKind.ACTION,
+    NameKind.TYPE,
+    NameKind.OBJECT,
+    NameKind.VARIABLE,
+    NameKind.RULE,
+)
+
+
+def refusal(message: str) -> JsonRpcException:
+    """Return the error response that an editor shows to the user."""
+    return JsonRpcException(message, _REFUSED)
 
 
 def make_server(version: str) -> Server:
     """Create a server with all handlers."""
     server = Server(version)
     _register_document_handlers(server)
-    register_features(server)
+    _register_reading_features(server)
+    _register_name_features(server)
+    _register_editing_features(server)
     return server
 
 
@@ -105,3 +143,202 @@ def _store(server: Server, text: Text) -> None:
     server.schedule_check(text.uri)
     if server.files.generation != generation:
         server.schedule_all_checks(text.uri)
+
+
+def _register_reading_features(server: Server) -> None:
+    """Register hover, inlay hints, completion, semantic tokens and outline."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hovered(params: types.HoverParams) -> types.Hover | None:
+        def work(analysis: Analysis) -> types.Hover | None:
+            trace = server.files.trace(analysis)
+            return hover(analysis, trace, server.symbols, analysis.text.offset(params.position))
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def hinted(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        def work(analysis: Analysis) -> list[types.InlayHint]:
+            trace = server.files.trace(analysis)
+            return [] if trace is None else hints(analysis.text, trace, analysis.text.span(params.range))
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["(", " ", "?", ":"]))
+    async def completed(params: types.CompletionParams) -> types.CompletionList | None:
+        def work(analysis: Analysis) -> types.CompletionList:
+            folder = server.files.folder_session(analysis.text.path)
+            return complete(folder, analysis, server.symbols, analysis.text.offset(params.position))
+
+        return await server.ask(params.text_document.uri, work)
+
+    legend = types.SemanticTokensLegend(LEGEND, MODIFIERS)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
+    async def coloured(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        def tokens_of_text(text: Text) -> types.SemanticTokens | None:
+            if server.symbols.is_script(text):
+                return None
+            return types.SemanticTokens(encode_tokens(text, server.symbols.mentions(text)))
+
+        def tokens_of_script(analysis: Analysis) -> types.SemanticTokens:
+            return types.SemanticTokens(encode_tokens(analysis.text, server.symbols.names(analysis)))
+
+        uri = params.text_document.uri
+        return await _ask_about_text(server, uri, tokens_of_text) or await server.ask(uri, tokens_of_script)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def outlined(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        def work(text: Text) -> list[types.DocumentSymbol]:
+            return [
+                types.DocumentSymbol(m.name, _OUTLINE[m.name_kind], text.range(m.span), text.range(m.span))
+                for m in server.symbols.mentions(text)
+                if m.declares and m.name_kind in _OUTLINE
+            ]
+
+        return await _ask_about_text(server, params.text_document.uri, work)
+
+
+_OUTLINE = {
+    NameKind.DOMAIN: types.SymbolKind.Namespace,
+    NameKind.PROBLEM: types.SymbolKind.Namespace,
+    NameKind.TYPE: types.SymbolKind.Class,
+    NameKind.PREDICATE: types.SymbolKind.Property,
+    NameKind.FUNCTION: types.SymbolKind.Number,
+    NameKind.ACTION: types.SymbolKind.Function,
+    NameKind.OBJECT: types.SymbolKind.Variable,
+    NameKind.RULE: types.SymbolKind.Constant,
+}
+
+
+async def _ask_about_text(server: Server, uri: str, work: Callable[[Text], ResultT | None]) -> ResultT | None:
+    """Run a function on an open file without analysing the file."""
+
+    def run_on_text() -> ResultT | None:
+        text = server.files.texts.get(uri)
+        return None if text is None else work(text)
+
+    return await server.worker.run(run_on_text)
+
+
+def _register_name_features(server: Server) -> None:
+    """Register definition, references, highlights and rename."""
+
+    def mention_under_cursor(analysis: Analysis, position: types.Position) -> Mention | None:
+        target = mention_at(server.symbols.names(analysis), analysis.text.offset(position))
+        return target if target is not None and target.name_kind in _RENAMABLE else None
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def defined(params: types.DefinitionParams) -> types.Location | None:
+        def work(analysis: Analysis) -> types.Location | None:
+            target = mention_under_cursor(analysis, params.position)
+            place = server.symbols.definition(analysis, target) if target is not None else None
+            return None if place is None else types.Location(place[0].uri, place[0].range(place[1].span))
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def used(params: types.ReferenceParams) -> list[types.Location] | None:
+        def work(analysis: Analysis) -> list[types.Location]:
+            target = mention_under_cursor(analysis, params.position)
+            uses = server.symbols.uses(analysis, target) if target is not None else []
+            uses = [use for use in uses if params.context.include_declaration or not use[1].declares]
+            return [types.Location(text.uri, text.range(mention.span)) for text, mention in uses]
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def lit(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+        def work(analysis: Analysis) -> list[types.DocumentHighlight]:
+            target = mention_under_cursor(analysis, params.position)
+            if target is None:
+                return []
+            same = [
+                m for m in server.symbols.names(analysis) if (m.name_kind, m.name) == (target.name_kind, target.name)
+            ]
+            if target.name_kind is NameKind.VARIABLE:
+                same = [m for m in same if m.within == target.within]
+            return [types.DocumentHighlight(analysis.text.range(m.span)) for m in same]
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepared(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        def work(analysis: Analysis) -> types.PrepareRenamePlaceholder | None:
+            target = mention_under_cursor(analysis, params.position)
+            if target is None:
+                return None
+            if analysis.script is not None:
+                raise refusal(rename_refusal(analysis.script, target))
+            place = analysis.text.range(target.span)
+            return types.PrepareRenamePlaceholder(place, analysis.text.source.slice(target.span))
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    async def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        def work(analysis: Analysis) -> types.WorkspaceEdit | None:
+            target = mention_under_cursor(analysis, params.position)
+            if target is None:
+                raise refusal("the cursor is not on a name that can be changed")
+            try:
+                places = server.symbols.rename(analysis, target, params.new_name)
+            except RenameRefused as error:
+                raise refusal(str(error)) from None
+            new = params.new_name.strip()
+            changes = {
+                uri: [types.TextEdit(text.range(span), new) for span in spans] for uri, (text, spans) in places.items()
+            }
+            return types.WorkspaceEdit(changes)
+
+        return await server.ask(params.text_document.uri, work)
+
+
+def _register_editing_features(server: Server) -> None:
+    """Register code actions and formatting."""
+    kinds = [types.CodeActionKind.QuickFix, FIX_ALL]
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(kinds, resolve_provider=True))
+    async def offered(params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        def work(analysis: Analysis) -> list[types.CodeAction]:
+            only = tuple([str(getattr(kind, "value", kind)) for kind in params.context.only or ()])
+            request = ActionRequest(only, analysis.text.span(params.range), _can_resolve_edits(server))
+            return actions(server.files.folder_session(analysis.text.path), analysis, request)
+
+        return await server.ask(params.text_document.uri, work)
+
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolved(action: types.CodeAction) -> types.CodeAction:
+        data: Any = action.data
+        if not isinstance(data, dict) or not isinstance(data.get("uri"), str):
+            return action
+
+        def work(analysis: Analysis) -> types.CodeAction:
+            if analysis.text.version != data.get("version"):
+                raise refusal("the text has changed since this code action was offered; request the code actions again")
+            try:
+                folder = server.files.folder_session(analysis.text.path)
+                action.edit = find_repair_edit(folder, analysis, str(data.get("what")))
+            except NoFixFound as error:
+                raise refusal(str(error)) from None
+            return action
+
+        return await server.ask(data["uri"], work) or action
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    async def laid_out(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+        def work(analysis: Analysis) -> list[types.TextEdit]:
+            if analysis.kind.value in ("empty", "other"):
+                return []
+            new = format_file(analysis.text.source, analysis.kind)
+            return [] if new is None else edits(analysis.text, new)
+
+        return await server.ask(params.text_document.uri, work)
+
+
+def _can_resolve_edits(server: Server) -> bool:
+    """Whether the editor can resolve the edit of a code action after the user chooses it."""
+    document = server.client_capabilities.text_document
+    code_action = document.code_action if document is not None else None
+    support = code_action.resolve_support if code_action is not None else None
+    return support is not None and "edit" in support.properties and bool(code_action and code_action.data_support)

@@ -165,10 +165,11 @@ class Symbols:
         out = [(current, mention) for mention in self.names(analysis) if _same_name(mention, target)]
         definition = self._script_definition(prepared, target)
         out += [] if definition is None else [definition]
-        for path in scripts_of_scene(folder, current.path, root):
+        for path in scripts_of_scene(folder.effective.settings, current.path, root):
             text = self._files.text(path)
             if text is not None:
-                out += [(text, mention) for mention in names_of_script(folder, text) if _same_name(mention, target)]
+                names = names_of_script(folder.session, text)
+                out += [(text, mention) for mention in names if _same_name(mention, target)]
         for path in self._paths(current):
             text = self._files.text(path) if path.lower().endswith(".safe") else None
             if text is not None:

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.session_pool import Sessions
+from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
 from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
 from plansafe.app.interfaces.http.allowed_hosts import HostFilter, Hosts
@@ -62,8 +63,8 @@ class Service:
         self.bounds = bounds
         self.lock = lock
         self.starter = Starter()
-        self.pool = Pool(self.starter, bounds.limits, bounds.workers, bounds.waiting)
-        self.sessions = Sessions(self.starter, bounds.limits, bounds.sessions, bounds.idle, bounds.step)
+        self.pool = Pool(self.starter, serve_operations, bounds.limits, bounds.workers, bounds.waiting)
+        self.sessions = Sessions(self.starter, serve_session, bounds.limits, bounds.sessions, bounds.idle, bounds.step)
         self.body_bytes = 0
 
     async def work(self, route: ServiceRoute, request: Request) -> Reply:

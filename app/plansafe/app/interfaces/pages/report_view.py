@@ -14,8 +14,9 @@ from plansafe.app.render.repair_json import because_object, where_object, witnes
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
 from plansafe.app.render.worlds import lines as world_lines
 from plansafe.app.session.audit import Session
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Prepared, Result
-from plansafe.app.session.repair import ExaminationOptions, Examined, examined
+from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
@@ -109,7 +110,7 @@ def _timelines(
     if not has_many_worlds:
         yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
-    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - only for several worlds
+    from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
     worlds = result.report.worlds
     if worlds is None:
@@ -117,7 +118,7 @@ def _timelines(
     for scene in scenes(worlds)[:MOST_WORLDS]:
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
-            line = timeline(*made_certain(checker.compiled, read, completion), monotonic() + TIMELINE_S)
+            line = timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
             name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 
@@ -247,21 +248,21 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
 
 
 def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dict[str, Any]:
-    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.diagnose.graph import picture  # noqa: PLC0415
+    from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
+    from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if len(read.steps) > MOST_DRAWN:
         return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
     try:
-        structure = causal_structure(prepared.checker, read.steps)
+        structure = find_causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:
         return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
     if examination.repair is not None:
         diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
-    graph = picture(structure, diagnosis)
+    graph = plan_graph(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
     offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [

@@ -1,8 +1,8 @@
 """Numbers that depend on open durations, as the explicit engine sees them.
 
-An :class:`Affine` behaves as the number that it is in one world, and leaves a mark on a :class:`Trail` wherever that
-value decides something: each comparison notes a linear constraint on the open durations. The engine computes with it as
-with any number, so a run at one choice of durations says for which others it would have gone the same way.
+In one world, an :class:`Affine` behaves as its value. Each comparison adds a linear constraint on the open durations to
+a :class:`ConstraintTrail`. The engine computes with it as with any number, so a run with one choice of durations also
+finds the other choices for which it would take the same decisions.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import TypeAlias
 from plansafe.verifier.execution.state import checked_number
 from plansafe.verifier.model.nodes import Number, normal_number
 
-Items: TypeAlias = tuple[tuple[int, Number], ...]
+LinearTerms: TypeAlias = tuple[tuple[int, Number], ...]
 """Variables with coefficients that are not zero, in order."""
-Mark: TypeAlias = tuple[Items, Number, str]
+LinearConstraint: TypeAlias = tuple[LinearTerms, Number, str]
 """``sum of the items + constant relation 0`` with a relation ``< <= = != >= >``."""
 Topic: TypeAlias = "tuple[str | int, ...]"
-Value: TypeAlias = "Number | Affine"
+NumberOrAffine: TypeAlias = "Number | Affine"
 
 
 class NotLinear(Exception):
     """Two open quantities were multiplied, or one was divided by: no linear constraint says what follows."""
 
 
-class Trail:
+class ConstraintTrail:
     """The world of the present run, ``values`` of the variables, and what has been decided by them so far.
 
     ``marks``: by topic, a key for what the engine was about. ``exact``: also whether a fluent has really changed is
@@ -40,14 +40,14 @@ class Trail:
     def begin(self, values: tuple[Number, ...]) -> None:
         """A new run, in another world."""
         self.values = values
-        self.marks: dict[Topic, dict[Mark, None]] = {}
+        self.marks: dict[Topic, dict[LinearConstraint, None]] = {}
         self.turn(())
 
     def turn(self, topic: Topic) -> None:
         """What is decided from now on is about this topic."""
         self._present = self.marks.setdefault(topic, {})
 
-    def note(self, mark: Mark) -> None:
+    def note(self, mark: LinearConstraint) -> None:
         """Something has been decided."""
         self._present[mark] = None
 
@@ -65,7 +65,7 @@ class Affine:
 
     __slots__ = ("constant", "items", "trail")
 
-    def __init__(self, trail: Trail, constant: Number, items: Items) -> None:
+    def __init__(self, trail: ConstraintTrail, constant: Number, items: LinearTerms) -> None:
         self.trail = trail
         self.constant = constant
         self.items = items
@@ -78,7 +78,7 @@ class Affine:
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _plus(self, other: Value, factor: int) -> Value:
+    def _plus(self, other: NumberOrAffine, factor: int) -> NumberOrAffine:
         if not isinstance(other, Affine):
             return Affine(self.trail, checked_number(normal_number(self.constant + factor * other)), self.items)
         total = dict(self.items)
@@ -88,21 +88,21 @@ class Affine:
         items = tuple(sorted([item for item in total.items() if item[1]]))
         return Affine(self.trail, constant, items) if items else constant
 
-    def _scaled(self, factor: Number) -> Value:
+    def _scaled(self, factor: Number) -> NumberOrAffine:
         if not factor:
             return 0
         items = tuple([(variable, checked_number(normal_number(amount * factor))) for variable, amount in self.items])
         return Affine(self.trail, checked_number(normal_number(self.constant * factor)), items)
 
-    def __add__(self, other: Value) -> Value:
+    def __add__(self, other: NumberOrAffine) -> NumberOrAffine:
         return self._plus(other, 1)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Value) -> Value:
+    def __sub__(self, other: NumberOrAffine) -> NumberOrAffine:
         return self._plus(other, -1)
 
-    def __rsub__(self, other: Value) -> Value:
+    def __rsub__(self, other: NumberOrAffine) -> NumberOrAffine:
         return (-self)._plus(other, 1)
 
     def __neg__(self) -> Affine:
@@ -110,19 +110,19 @@ class Affine:
         assert isinstance(negative, Affine)
         return negative
 
-    def __mul__(self, other: Value) -> Value:
+    def __mul__(self, other: NumberOrAffine) -> NumberOrAffine:
         if isinstance(other, Affine):
             raise NotLinear
         return self._scaled(other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Value) -> Value:
+    def __truediv__(self, other: NumberOrAffine) -> NumberOrAffine:
         if isinstance(other, Affine):
             return other.__rtruediv__(self)
         return self._scaled(Fraction(1) / other)
 
-    def __rtruediv__(self, other: Value) -> Value:
+    def __rtruediv__(self, other: NumberOrAffine) -> NumberOrAffine:
         if self == 0:
             raise ZeroDivisionError
         if not isinstance(other, Affine) and not other:
@@ -134,7 +134,7 @@ class Affine:
 
     # -- comparisons --------------------------------------------------------------------------------------------------
 
-    def _compared(self, other: Value, relation: str) -> bool:
+    def _compared(self, other: NumberOrAffine, relation: str) -> bool:
         difference = self._plus(other, -1)
         if not isinstance(difference, Affine):
             return HOLDS[relation](difference)
@@ -142,16 +142,16 @@ class Affine:
         self.trail.note((difference.items, difference.constant, relation if holds else OPPOSITE[relation]))
         return holds
 
-    def __lt__(self, other: Value) -> bool:
+    def __lt__(self, other: NumberOrAffine) -> bool:
         return self._compared(other, "<")
 
-    def __le__(self, other: Value) -> bool:
+    def __le__(self, other: NumberOrAffine) -> bool:
         return self._compared(other, "<=")
 
-    def __gt__(self, other: Value) -> bool:
+    def __gt__(self, other: NumberOrAffine) -> bool:
         return self._compared(other, ">")
 
-    def __ge__(self, other: Value) -> bool:
+    def __ge__(self, other: NumberOrAffine) -> bool:
         return self._compared(other, ">=")
 
     def __eq__(self, other: object) -> bool:

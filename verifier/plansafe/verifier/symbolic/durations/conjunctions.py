@@ -20,16 +20,18 @@ class FactLiteral(NamedTuple):
 
 
 Conjunction = frozenset[FactLiteral]
-Constant = Callable[[int, int], bool | None]
-"""The value of a fact (predicate, code) that nothing changes; ``None`` of others. Raises :class:`Unfit`."""
+ConstantFact = Callable[[int, int], bool | None]
+"""The value of a fact (predicate, code) that nothing changes; ``None`` of others. Raises :class:`NotConjunctive`."""
 
 
-class Unfit(Exception):
+class NotConjunctive(Exception):
     """The condition is about more than facts, or has too many conjunctions."""
 
 
-def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, constant: Constant) -> set[Conjunction]:
-    """When a state formula has the value ``wanted``: one of these is true. Raises :class:`Unfit`."""
+def disjunctive_form(
+    task: Task, formula: Formula, binding: Binding, wanted: bool, constant: ConstantFact
+) -> set[Conjunction]:
+    """When a state formula has the value ``wanted``: one of these is true. Raises :class:`NotConjunctive`."""
     match formula:
         case model.Truth():
             return {frozenset()} if formula.value is wanted else set()
@@ -43,18 +45,18 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
             left, right = ground(formula, binding)
             return {frozenset()} if (left == right) is wanted else set()
         case model.Not():
-            return conjunctions(task, formula.body, binding, not wanted, constant)
+            return disjunctive_form(task, formula.body, binding, not wanted, constant)
         case model.And() | model.Or():
-            parts = [conjunctions(task, part, binding, wanted, constant) for part in formula.parts]
+            parts = [disjunctive_form(task, part, binding, wanted, constant) for part in formula.parts]
             return _joined(parts, isinstance(formula, model.And) is wanted)
         case model.Quantified():
             parts = [
-                conjunctions(task, formula.body, inner, wanted, constant)
+                disjunctive_form(task, formula.body, inner, wanted, constant)
                 for inner in task.bindings(formula.variables, binding)
             ]
             return _joined(parts, formula.universal is wanted)
         case model.Compare() | model.Temporal():
-            raise Unfit
+            raise NotConjunctive
         case _:
             assert_never(formula)
 
@@ -63,12 +65,12 @@ def _joined(parts: list[set[Conjunction]], together: bool) -> set[Conjunction]:
     """All parts together, or any of them; without conjunctions that contradict themselves or follow from others."""
     out: set[Conjunction] = {frozenset()} if together else set()
     for part in parts:
-        out = {a | b for a in out for b in part if consistent(a | b)} if together else out | part
+        out = {a | b for a in out for b in part if is_consistent(a | b)} if together else out | part
         if len(out) > MAX_CONJUNCTIONS:
-            raise Unfit
+            raise NotConjunctive
     return {one for one in out if not any([other < one for other in out])} if len(out) < 100 else out
 
 
-def consistent(conjunction: Conjunction) -> bool:
+def is_consistent(conjunction: Conjunction) -> bool:
     """Whether no fact is both true and false."""
     return not any([literal._replace(positive=not literal.positive) in conjunction for literal in conjunction])

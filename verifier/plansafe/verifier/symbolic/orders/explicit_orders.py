@@ -19,7 +19,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, members
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_TRIES = 50_000
@@ -34,7 +34,7 @@ class OrderVerdict(NamedTuple):
     safe: bool | None
 
 
-def replayed(
+def replay_order(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: Sequence[int],
@@ -45,7 +45,7 @@ def replayed(
 
     ``question`` says which violations count. Raises ``LimitReached``.
     """
-    found = outcome(engine, steps, order, deadline)
+    found = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
     if any([engine.decides(violation, question) for violation in found.violations]):
         safe = False
@@ -56,7 +56,7 @@ def replayed(
     return OrderVerdict(not found.failures, found.goal is True, safe)
 
 
-def outcome(
+def execute_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
@@ -65,7 +65,7 @@ def outcome(
     return run.outcome(len(steps))
 
 
-def greedy(
+def find_greedy_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: PartialOrder, deadline: float | None = None
 ) -> tuple[int, ...]:
     """An order that always takes the first step it can, and goes on anyhow where it can take none.
@@ -78,7 +78,7 @@ def greedy(
     stuck = False
     while not stuck and len(path) < order.size:
         stuck = True
-        for number in members(order.all & ~taken):
+        for number in bit_numbers(order.all_steps & ~taken):
             step = steps[number - 1]
             if order.before[number] & ~taken or isinstance(step, IllFormed):
                 continue
@@ -96,7 +96,7 @@ def greedy(
                 taken |= 1 << number
                 stuck = False
                 break
-    extended = order.extension([1 << number for number in path])
+    extended = order.linear_extension([1 << number for number in path])
     assert extended is not None
     return extended
 
@@ -123,12 +123,12 @@ def enumerate_orders(
     seen: set[tuple[int, object]] = set()
     while stack:
         taken, path, execution = stack.pop()
-        if taken == order.all:
+        if taken == order.all_steps:
             if note(_judged(execution, True), path):
                 return
             continue
         failing = 0
-        for step in members(order.all & ~taken):
+        for step in bit_numbers(order.all_steps & ~taken):
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:

@@ -13,11 +13,11 @@ from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.letters import Letters, repeats
+from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetition
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import END, members
+from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
-from plansafe.verifier.symbolic.worlds.truth_vectors import rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000
 """Bindings of one part of a rule that are looked at, beyond which the rule is given up."""
@@ -27,7 +27,7 @@ SPELT_OUT = frozenset(("sometime-after",))
 """Operators that letters do not know."""
 
 
-class Violated(NamedTuple):
+class InstanceViolation(NamedTuple):
     """Under which worlds an instance of a part is violated."""
 
     part: int
@@ -42,7 +42,7 @@ class _Ready(NamedTuple):
     body: Formula
     guard: Formula
     leaves: tuple[Formula, ...]
-    repeats: bool
+    ignores_repetition: bool
 
 
 class RuleEncoding:
@@ -54,9 +54,9 @@ class RuleEncoding:
         self.circuit = moments.circuit
         self.engine = moments.template.engine
 
-    def violated(self) -> list[Violated]:
+    def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
-        out: list[Violated] = []
+        out: list[InstanceViolation] = []
         plan = self.engine.plan
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
@@ -81,7 +81,7 @@ class RuleEncoding:
                     literal = known[key] = self._instance(ready, leaves, step)
                     self.moments.check()
                 if literal != FALSE:
-                    out.append(Violated(number, binding, literal))
+                    out.append(InstanceViolation(number, binding, literal))
         return out
 
     # -- instances ----------------------------------------------------------------------------------------------------
@@ -89,12 +89,12 @@ class RuleEncoding:
     def _ready(self, part: Part) -> _Ready:
         task = self.engine.task
         try:
-            body = rewritten(ground_temporal(task, part.body), SPELT_OUT)
-            guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard), SPELT_OUT)
+            body = expand_operators(ground_temporal(task, part.body), SPELT_OUT)
+            guard = ALWAYS if part.guard is None else expand_operators(ground_temporal(task, part.guard), SPELT_OUT)
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
-        return _Ready(part, body, guard, leaves, repeats(body) and repeats(guard))
+        return _Ready(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
 
     def _leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
         evaluation, state = self.template.evaluation, self.template.state
@@ -136,14 +136,14 @@ class RuleEncoding:
 
     def _instance(self, ready: _Ready, leaves: dict[int, Literal], step: Literal) -> Literal:
         moments, circuit, part = self.moments, self.circuit, ready.part
-        mask = moments.reading(leaves.values()) if ready.repeats else None
+        mask = moments.reading(leaves.values()) if ready.ignores_repetition else None
         if mask is not None and part.mode == "always" and not is_temporal(ready.body):
             # A block of letters that violate it begins in S0, or after a step that makes it false.
             mask = moments.falsifying(leaves[id(ready.body)])
         letters = Letters(
             moments,
             lambda formula, moment: moments.at(leaves[id(formula)], moment),
-            None if mask is None else list(members(mask)),
+            None if mask is None else list(bit_numbers(mask)),
         )
         match part.mode:
             case "whole":
@@ -183,7 +183,7 @@ class RuleEncoding:
         return circuit.both(asked, circuit.disjunction(bad))
 
 
-def goal_reached(moments: Moments) -> Literal:
+def encode_goal(moments: Moments) -> Literal:
     """In which worlds the goal holds where the plan stops."""
     template, circuit = moments.template, moments.circuit
     literal = template.evaluation.true(And(template.task.goal))(template.state, {})

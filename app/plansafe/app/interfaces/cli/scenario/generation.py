@@ -183,9 +183,9 @@ def _seeds(types: Sequence[str], kind: KindName | None, count: int) -> list[Seed
     """The topic of each proposal: the types in turn. Raises :class:`BadOption` for an unknown type."""
     from plansafe.llm.acting.proposal import Seed  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.model import Kind  # noqa: PLC0415
-    from plansafe.specs.taxonomy import load  # noqa: PLC0415
+    from plansafe.specs.taxonomy import load_taxonomies  # noqa: PLC0415
 
-    categories = {category.name: category for category in load()["safel"].categories}
+    categories = {category.name: category for category in load_taxonomies()["safel"].categories}
     for name in types:
         if name not in categories:
             raise BadOption(
