@@ -9,7 +9,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.rules.coverage import Bound, Coverage, NotApplicable, coverage
+from plansafe.verifier.rules.domain_coverage import DomainCoverage, InapplicableRule, WordMeaning, describe_coverage
 from plansafe.verifier.rules.elaborate import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
@@ -147,17 +147,17 @@ def test_two_mappings_of_one_specification_contradict_each_other() -> None:
     assert [d.code for d in checker.diagnostics if d.severity.value == "error"] == ["SC105"]
 
 
-def covered(checker: Checker) -> Coverage:
-    return coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
+def covered(checker: Checker) -> DomainCoverage:
+    return describe_coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
 def test_coverage_says_what_is_bound_what_applies_and_what_no_rule_sees() -> None:
     found = covered(mapping())
-    assert Bound("predicate", "burning", "mapped", "(powered ?x)") in found.words
-    assert found.of("own") == (Bound("predicate", "dusty", "own"),)
-    assert found.of("unbound") == (Bound("predicate", "smoking", "unbound"),)
+    assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in found.words
+    assert found.of("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert found.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
     assert found.applicable == ("attended", "cool", "clear", "no-dust")
-    assert found.not_applicable == (NotApplicable("no-smoke", (("predicate", "smoking"),)),)
+    assert found.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
     assert found.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
     assert (found.unseen_types, found.unseen_objects) == (("furniture",), ("desk",))
 
@@ -179,7 +179,7 @@ def test_a_mapping_leaves_rules_out_and_says_why() -> None:
     assert said(checker) == ["SC702 note (mapping m)"]
     found = covered(checker)
     assert found.applicable == ("attended", "cool", "clear")
-    assert NotApplicable("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
+    assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
     plan = "(press main)"
     assert [f.rule for f in checker.check(Source("p.plan", plan)).findings if f.rule == "no-dust"] == []
 

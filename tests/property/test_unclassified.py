@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.home import Profile
+from plansafe.verifier.rules.home_profile import HomeProfile
 from plansafe.verifier.rules.kinds import ClassKinds
 
 DOMAIN = """(define (domain d) (:types thing - object known - thing) (:predicates (p ?x - thing) (q ?x ?y - thing))
@@ -63,7 +63,7 @@ def judged(rules: str, *classes: tuple[str, tuple[str, ...]], replay: str = "alw
     specs = [Source("s", f"(define (safety s) {VOCABULARY} {rules})"), Source("m", MAPPING)]
     home = Source("home.toml", "")
     entries = tuple([ClassKinds(name, kinds, "", Label(home.name, Span(0, 0))) for name, kinds in classes])
-    options = Options(replay=replay, home=Profile(home, classes=entries))
+    options = Options(replay=replay, home=HomeProfile(home, classes=entries))
     checker = Checker(Source("d", DOMAIN), Source("x", PROBLEM), specs, options)
     assert checker.ok, checker.diagnostics
     return checker.check(Source("plan", PLAN))

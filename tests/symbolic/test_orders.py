@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.moments import Moments

@@ -61,4 +61,4 @@ def test_the_list_means_something() -> None:
     """A finding loads what a valid plan does not."""
     headline, modules = run("", "(put b) (put b)")
     assert headline == "INVALID"
-    assert "plansafe.verifier.reporting.history" in modules
+    assert "plansafe.verifier.reporting.fact_history" in modules

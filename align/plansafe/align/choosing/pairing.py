@@ -98,7 +98,7 @@ def known_at(task: AlignTask, plan: Sequence[str], rule: str) -> int:
     """
     checker = task.checker
     rules, parts = checker.engine.plan.rules, checker.engine.plan.parts
-    now = Execution.initial(checker.engine, True, checker.options.question)
+    now = Execution.initial(checker.engine, True, checker.options.criteria)
     for number, step in enumerate(checker.read(Source("plan", plan_of(plan))).steps, 1):
         if not isinstance(step, GroundAction) or not now.take(step):
             break

@@ -50,8 +50,8 @@ class Walks:
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
-        self.start = Execution.initial(self.engine, True, self.question)
+        self.criteria = checker.options.criteria
+        self.start = Execution.initial(self.engine, True, self.criteria)
         self._known: list[tuple[Steps, list[Execution]]] = []
         self.judged = 0
         """How many plans were judged."""
@@ -143,7 +143,7 @@ class Walks:
         broken: dict[int, Violation] = {}
         parts = self.engine.plan.parts
         for violation in () if ended is None else ended.violations():
-            if self.engine.decides(violation, self.question):
+            if self.engine.decides(violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):

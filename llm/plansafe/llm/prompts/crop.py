@@ -31,7 +31,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Formula, Task
 from plansafe.verifier.model.operations import atoms_in
-from plansafe.verifier.planning.backward import Backward
+from plansafe.verifier.planning.backward_estimates import BackwardEstimator
 
 DENSE = 4
 """Facts of one relation for each object, from which on it is dense."""
@@ -65,7 +65,7 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     task = compiled.task
     core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
     if compiled.open_feature is None:
-        way = Backward(compiled.engine).way(compiled.engine.initial(), [(part, {}) for part in task.goal])
+        way = BackwardEstimator(compiled.engine).way(compiled.engine.initial(), [(part, {}) for part in task.goal])
         core += [number for step in way for number in step.objects]
         core += _broken(compiled, way)
     core = list(dict.fromkeys(core))
@@ -132,7 +132,7 @@ def _broken(compiled: CompiledTask, way: Sequence[GroundAction]) -> list[int]:
     """The objects of what is broken at the start, and of what the steps of a way break, taken whenever they can be."""
     found: list[BrokenInstance] = []
     try:
-        now = Execution.initial(compiled.engine, True, compiled.options.question)
+        now = Execution.initial(compiled.engine, True, compiled.options.criteria)
         found += now.lasting_violations
         left = list(way)
         while left:

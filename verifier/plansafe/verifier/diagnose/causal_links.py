@@ -41,7 +41,7 @@ from plansafe.verifier.model.operations import (
     is_temporal,
     mentions,
 )
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN = 16
 """So many literals of one failed condition are listed."""
@@ -349,7 +349,7 @@ class CausalLinker:
     def _of_states(self, formula: Formula) -> bool:
         return not is_temporal(formula) and not mentions(formula, self._action_predicates)
 
-    def _facts_read(self, part: Part, binding: Binding, last: int, consumer: int, rule: str) -> None:
+    def _facts_read(self, part: RulePart, binding: Binding, last: int, consumer: int, rule: str) -> None:
         """Of a rule over time: the last change, up to the violation, of each fact that the instance reads."""
         task, base = self.task, len(self.task.predicates)
         patterns = [

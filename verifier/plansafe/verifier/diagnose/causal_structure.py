@@ -45,7 +45,7 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     full = _Reduced(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, trace)
     linker.walk(
-        [v for v in full.outcome.violations if checker.engine.decides(v, checker.options.question)],
+        [v for v in full.outcome.violations if checker.engine.decides(v, checker.options.criteria)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -76,7 +76,7 @@ class _Reduced:
         task = checker.engine.task
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
-        asked = checker.options.question
+        asked = checker.options.criteria
         silent = checker.engine.plan.silent(asked)
         self.broken = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, asked)}
         self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}

@@ -200,7 +200,7 @@ def explain_class(checker: Checker, structure: CausalStructure, repair: Repair) 
         if edit.position and not found:
             found = [
                 _in_old_numbers(repair, s.kind, s.step, s.text)
-                for s in find_supports(checker.engine, repaired, edit.position, checker.options.question)
+                for s in find_supports(checker.engine, repaired, edit.position, checker.options.criteria)
             ]
         out.append("; ".join(found[:MAX_PHRASES]) or edit.reason)
     return tuple(out)

@@ -33,7 +33,7 @@ from plansafe.verifier.execution.replay import HALT, SKIP, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Finding, FindingClass
-from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.model import RulePart, shown_names
 
 MAX_FREE = 12
 """Of at most so many elements that may or may not be left out, all combinations are tried."""
@@ -129,7 +129,7 @@ def _violations(checker: Checker, run: Replay, finding: Finding, last: int) -> l
     return []
 
 
-def _instance(checker: Checker, part: Part, finding: Finding) -> tuple[int, ...] | None:
+def _instance(checker: Checker, part: RulePart, finding: Finding) -> tuple[int, ...] | None:
     """The objects of a part's parameters in a finding, if the finding names just these."""
     names = shown_names([v.name for v in part.parameters])
     known = dict(finding.binding)

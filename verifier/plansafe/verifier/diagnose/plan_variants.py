@@ -23,7 +23,7 @@ from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 Element = tuple[int, int]
 """What may be left out: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
@@ -51,7 +51,7 @@ class WatchedPart(NamedTuple):
     """Wrong iff, in the plan cut after step ``last``, an instance of a part is violated; at ``step``, if given."""
 
     rule: Rule
-    part: Part
+    part: RulePart
     binding: tuple[int, ...]
     last: int
     step: int | None = None
@@ -62,7 +62,7 @@ VariantQuestion = ConditionsAfterSteps | WatchedPart
 
 def violation_question(
     rule: Rule,
-    part: Part,
+    part: RulePart,
     violation: Violation,
     binding: tuple[int, ...],
     at: int,

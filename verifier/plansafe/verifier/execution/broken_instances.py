@@ -10,7 +10,7 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.rules.question import CAUSED, Question
+from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, VerdictCriteria
 
 
 class BrokenInstance(NamedTuple):
@@ -28,13 +28,15 @@ class StepOption(NamedTuple):
     broken: tuple[BrokenInstance, ...] = ()
 
 
-def new_violations(before: Runtime, after: Runtime, question: Question | None = None) -> tuple[BrokenInstance, ...]:
+def new_violations(
+    before: Runtime, after: Runtime, criteria: VerdictCriteria | None = None
+) -> tuple[BrokenInstance, ...]:
     """The violations that began between two runtimes of one execution, the second a step (or none) after the first.
 
-    With a ``question``, what decides since the second, and did not before; else all but what preferences say.
+    With a ``criteria``, what decides since the second, and did not before; else all but what preferences say.
     """
     found: set[BrokenInstance] = set()
-    since = caused_since if question is not None and question.introduced else violations_since
+    since = caused_since if criteria is not None and criteria.only_introduced else violations_since
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
             found.update(since(old, new))
@@ -43,26 +45,26 @@ def new_violations(before: Runtime, after: Runtime, question: Question | None = 
         if checks is not known:
             for check, later in zip(known, checks, strict=True):
                 found.update(violations_since(check, later))
-    return without_preferences(before, found) if question is None else decisive(before, found, question)
+    return without_preferences(before, found) if criteria is None else decisive(before, found, criteria)
 
 
-def lasting_violations(runtime: Runtime, question: Question) -> tuple[BrokenInstance, ...]:
+def lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
     """The violations that there are, whatever comes, and that decide."""
     found = [BrokenInstance(part, (), True) for part in runtime.too_large]
-    since = caused_since if question.introduced else violations_since
+    since = caused_since if criteria.only_introduced else violations_since
     for monitor in runtime.monitors:
         found += since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
         found += violations_since(None, check)
-    return decisive(runtime, found, question)
+    return decisive(runtime, found, criteria)
 
 
-def has_lasting_violation(runtime: Runtime, question: Question) -> bool:
+def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     """Whether there are violations, whatever comes, that decide."""
-    idle = runtime.plan.idle(question)
+    idle = runtime.plan.idle(criteria)
     numbers, predicates = runtime.suspects()
     for monitor in [runtime.monitors[number] for number in numbers]:
-        if monitor.part not in idle and (_doings(monitor) if question.introduced else _violated(monitor)):
+        if monitor.part not in idle and (_doings(monitor) if criteria.only_introduced else _violated(monitor)):
             return True
     return any([bool(c.violations) and c.part not in idle for p in predicates for c in runtime.checks[p]])
 
@@ -103,11 +105,11 @@ def caused_since(old: Invariant | Automaton | None, new: Invariant | Automaton) 
 def _doings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
     """The instances with a violation that the plan introduced or worsened, so far."""
     if isinstance(monitor, Automaton):
-        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED}
-    out = {v.binding for v in monitor.violations if v.blame in CAUSED}
+        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED_BLAMES}
+    out = {v.binding for v in monitor.violations if v.blame in CAUSED_BLAMES}
     if monitor.final:
         return out
-    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED])
+    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED_BLAMES])
 
 
 def _undecided(
@@ -131,7 +133,9 @@ def without_preferences(runtime: Runtime, found: Iterable[BrokenInstance]) -> tu
     return tuple(sorted([b for b in found if b.part not in soft]))
 
 
-def decisive(runtime: Runtime, found: Iterable[BrokenInstance], question: Question) -> tuple[BrokenInstance, ...]:
+def decisive(
+    runtime: Runtime, found: Iterable[BrokenInstance], criteria: VerdictCriteria
+) -> tuple[BrokenInstance, ...]:
     """Sorted, without what leaves a plan safe: a preference that cannot be decided does not."""
-    idle, silent = runtime.plan.idle(question), runtime.plan.silent(question)
+    idle, silent = runtime.plan.idle(criteria), runtime.plan.silent(criteria)
     return tuple(sorted([b for b in found if b.part not in (silent if b.undecided else idle)]))

@@ -26,22 +26,22 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import Rules
-from plansafe.verifier.rules.expanded import Expanded
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
     EVERYTHING,
     ClassKinds,
     Kinds,
-    check_entries,
+    bound_kinds,
+    check_classes,
     give_kinds,
-    given_kinds,
-    kinds_of,
+    kinds_of_classes,
     open_kinds,
 )
 from plansafe.verifier.rules.model import Rule
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home import Effects, Home, Profile
+    from plansafe.verifier.rules.home_profile import HomeProfile, ProfileApplication, ProfileEffects
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only guards against runaway recursion.
@@ -78,13 +78,13 @@ class Options(NamedTuple):
     double_check: bool = False
     judge: str = EVERY_VIOLATION.judge
     min_severity: str = EVERY_VIOLATION.min_severity
-    home: Profile | None = None
+    home: HomeProfile | None = None
     exemptions: tuple[Exemption, ...] = ()
 
     @property
-    def question(self) -> Question:
+    def criteria(self) -> VerdictCriteria:
         """Which violations decide."""
-        return Question(self.judge, self.min_severity, self.exemptions)
+        return VerdictCriteria(self.judge, self.min_severity, self.exemptions)
 
 
 class CompiledTask(NamedTuple):
@@ -101,7 +101,7 @@ class CompiledTask(NamedTuple):
     options: Options
     context: Context
     symbols: Symbols
-    expanded: Expanded
+    expanded: ExpandedSpecs
     rules: list[Rule]
     openings: tuple[OpenPredicate, ...]
     invariants: tuple[WorldInvariant, ...]
@@ -115,7 +115,7 @@ class CompiledTask(NamedTuple):
     """The kinds that mappings bind."""
     bindings: tuple[int, ...]
     """How many bindings of its parameters each rule has; none if it is not applicable."""
-    home: Effects | None = None
+    home: ProfileEffects | None = None
     """What the profile of a home comes to, if there is one."""
 
     @property
@@ -223,9 +223,9 @@ def _compiled(
     rules.constraints(elaborated.constraints)
     home = None
     if options.home is not None:
-        from plansafe.verifier.rules.home import Home  # noqa: PLC0415 - where there is a profile of a home
+        from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - loaded if there is a home profile
 
-        home = Home(options.home, context)
+        home = ProfileApplication(options.home, context)
     classes = () if options.home is None else options.home.classes
     expanded, kinds = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home, classes, opened)
     effects = None
@@ -285,16 +285,16 @@ def _specified(
     specs: Sequence[Source],
     sources: dict[str, Source],
     resolve: ResolveSpecification | None,
-    home: Home | None,
+    home: ProfileApplication | None,
     classes: Sequence[ClassKinds],
     opened: Container[str],
-) -> tuple[Expanded, Kinds]:
+) -> tuple[ExpandedSpecs, Kinds]:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     symbols = rules.symbols
     if not specs:
-        nothing = Expanded([], [])
-        kinds = kinds_of(symbols, nothing)
-        check_entries(symbols, kinds, classes)
+        nothing = ExpandedSpecs([], [])
+        kinds = bound_kinds(symbols, nothing)
+        check_classes(symbols, kinds, classes)
         return (nothing if home is None else home.switch_off(nothing)), kinds
 
     def remember(name: str, beside: Source) -> Source | None:
@@ -308,17 +308,17 @@ def _specified(
     try:
         if classes:
             silent = Context()
-            kinds = kinds_of(symbols, Expander(silent, task, remember).expand(list(specs)))
+            kinds = bound_kinds(symbols, Expander(silent, task, remember).expand(list(specs)))
             if not silent.errors:
-                check_entries(symbols, kinds, classes)
-            given = given_kinds(kinds, classes)
+                check_classes(symbols, kinds, classes)
+            given = kinds_of_classes(kinds, classes)
             opened = opened or given
             open_kinds(symbols, given)
             give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given])
         expanded = Expander(context, task, remember, opened).expand(list(specs))
         expanded = expanded if home is None else home.switch_off(expanded)
         if opened is _EVERY_KIND:
-            open_kinds(symbols, [kind for kind in kinds_of(symbols, expanded).types if kind not in EVERYTHING])
+            open_kinds(symbols, [kind for kind in bound_kinds(symbols, expanded).types if kind not in EVERYTHING])
         rules.specifications(expanded)
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")
@@ -326,8 +326,8 @@ def _specified(
             Diagnostic(SC.TOO_MANY_INSTANCES, "templates and macros expand to more than a million nodes", (label,))
         )
         context.errors += 1
-        expanded = Expanded([], [])
-    return expanded, kinds_of(symbols, expanded)
+        expanded = ExpandedSpecs([], [])
+    return expanded, bound_kinds(symbols, expanded)
 
 
 def _engine(

@@ -21,7 +21,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprints
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.search_actions import LegalActions, Projection
@@ -207,14 +207,16 @@ class Engine:
         predicate = self.action_predicates.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
 
-    def decides(self, violation: Violation, question: Question) -> bool:
+    def decides(self, violation: Violation, criteria: VerdictCriteria) -> bool:
         """Whether a violation makes a plan unsafe."""
-        objects = self.task.names(violation.binding) if question.exemptions else ()
-        return question.counts(self.rules[self.plan.parts[violation.part].rule], violation.blame, objects)
+        objects = self.task.names(violation.binding) if criteria.exemptions else ()
+        return criteria.is_decisive(self.rules[self.plan.parts[violation.part].rule], violation.blame, objects)
 
-    def leaves_undecided(self, instances: Iterable[tuple[int, tuple[int, ...]]], question: Question) -> bool:
+    def leaves_undecided(self, instances: Iterable[tuple[int, tuple[int, ...]]], criteria: VerdictCriteria) -> bool:
         """Whether some undecided instance (part and binding) leaves the verdict undecided.
 
         Exemptions do not apply: an exemption excludes findings, and does not decide an instance.
         """
-        return any([question.reaches(self.rules[self.plan.parts[part].rule].severity) for part, _ in instances])
+        return any(
+            [criteria.is_severe_enough(self.rules[self.plan.parts[part].rule].severity) for part, _ in instances]
+        )

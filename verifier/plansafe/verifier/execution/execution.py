@@ -28,7 +28,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
@@ -44,7 +44,7 @@ class _Past(NamedTuple):
 class Execution:
     """Where an execution stands. :meth:`after` leaves it as it is; :meth:`take` moves it on, :meth:`undo` back.
 
-    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``question`` says which violations count.
+    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``criteria`` says which violations count.
     ``history`` has the steps that can be taken back.
     Copies share what neither changes. Durative actions are not executed: their starts and ends need a clock. Raises
     :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where a description leaves something open.
@@ -55,10 +55,10 @@ class Execution:
         "_indexes",
         "_mine",
         "_pictures",
+        "criteria",
         "engine",
         "history",
         "letter",
-        "question",
         "runtime",
         "state",
         "task",
@@ -70,7 +70,7 @@ class Execution:
         state: State | None = None,
         runtime: Runtime | None = None,
         letter: int = 0,
-        question: Question = EVERY_VIOLATION,
+        criteria: VerdictCriteria = EVERY_VIOLATION,
     ) -> None:
         if engine.refused is not None:
             raise NeedsOneWorld(engine.refused)
@@ -79,7 +79,7 @@ class Execution:
         self.state = engine.initial() if state is None else state
         self.runtime = runtime
         self.letter = letter
-        self.question = question
+        self.criteria = criteria
         self.history: list[_Past] = []
         self._before: Runtime | None = None
         """The monitors before the last step."""
@@ -90,9 +90,9 @@ class Execution:
         """Of the predicates (and fluents) that have not changed since a key was asked for, their part of it."""
 
     @classmethod
-    def initial(cls, engine: Engine, rules: bool = True, question: Question = EVERY_VIOLATION) -> Execution:
+    def initial(cls, engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> Execution:
         """At S0, with fresh monitors."""
-        now = cls(engine, question=question)
+        now = cls(engine, criteria=criteria)
         if rules:
             now.runtime = engine.runtime(False, now.state)
             if now.runtime is not None:
@@ -104,7 +104,7 @@ class Execution:
     def fork(self) -> Execution:
         """An independent execution that stands here. What neither changes is shared: a few microseconds."""
         copy = Execution.__new__(Execution)
-        copy.engine, copy.task, copy.letter, copy.question = self.engine, self.task, self.letter, self.question
+        copy.engine, copy.task, copy.letter, copy.criteria = self.engine, self.task, self.letter, self.criteria
         copy.state = self.state.shared()
         copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
@@ -291,17 +291,17 @@ class Execution:
         """What the last step broke: the instances of rules whose violation decides since, or that it made undecided."""
         if self.runtime is None or self._before is None:
             return ()
-        return new_violations(self._before, self.runtime, self.question)
+        return new_violations(self._before, self.runtime, self.criteria)
 
     @property
     def lasting_violations(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that are violated, or undecided, whatever comes: what every step and S0 broke."""
-        return () if self.runtime is None else lasting_violations(self.runtime, self.question)
+        return () if self.runtime is None else lasting_violations(self.runtime, self.criteria)
 
     @property
     def broken(self) -> bool:
         """Whether some rule is violated, whatever comes, so that it decides."""
-        return self.runtime is not None and has_lasting_violation(self.runtime, self.question)
+        return self.runtime is not None and has_lasting_violation(self.runtime, self.criteria)
 
     @property
     def undecided(self) -> bool:
@@ -309,7 +309,7 @@ class Execution:
         runtime = self.runtime
         if runtime is None:
             return False
-        silent = runtime.plan.silent(self.question)
+        silent = runtime.plan.silent(self.criteria)
         everyone = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
         return any([bool(m.undecided) and not _last(m) and m.part not in silent for m in everyone])
 
@@ -331,7 +331,7 @@ class Execution:
 
     def _decisive(self, end: Runtime) -> tuple[BrokenInstance, ...]:
         found = {BrokenInstance(v.part, v.binding) for v in end.violations() if self._counts(v)}
-        return decisive(end, {*found, *undecided_instances(end)}, self.question)
+        return decisive(end, {*found, *undecided_instances(end)}, self.criteria)
 
     def violated(self, ends: bool = True) -> int | None:
         """The first step at which a rule would be violated if the execution ended here, if any.
@@ -356,7 +356,7 @@ class Execution:
         return end
 
     def _counts(self, violation: Violation) -> bool:
-        return self.engine.decides(violation, self.question)
+        return self.engine.decides(violation, self.criteria)
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -371,7 +371,7 @@ class Execution:
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
-        return self.state_key(), monitor_key(self.runtime, self.letter, self.question)
+        return self.state_key(), monitor_key(self.runtime, self.letter, self.criteria)
 
 
 def changeable_facts(engine: Engine, state: State) -> StateKey:

@@ -123,7 +123,7 @@ class Monitor:
     def now(self) -> Execution:
         """The present state with the monitors that have read it."""
         self._settle()
-        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.question)
+        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.criteria)
 
     def _leave(self, step: GroundAction | None) -> None:
         """The present letter ends with a step, or with a change of the world by itself."""

@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
 )
 from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 MAX_LEAVES = 10
 MAX_STATES = 400
@@ -46,7 +46,7 @@ class CannotCompile(Exception):
 Cube = tuple[tuple[int, bool], ...]
 
 
-class Automaton:
+class TraceAutomaton:
     """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
 
     name: str
@@ -114,7 +114,7 @@ class Automaton:
         return split(0, list(range(len(values))))
 
 
-class Ltl(Automaton):
+class LtlAutomaton(TraceAutomaton):
     """A formula with future operators: its states are what must hold of the rest of the trace."""
 
     name = "rest"
@@ -135,7 +135,7 @@ class Ltl(Automaton):
         self._budget -= 1
         if self._budget < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
-        if not past_only(formula):
+        if not is_past_only(formula):
             return None
         key = structural_key(formula)
         if key not in self._index:
@@ -161,7 +161,7 @@ class Ltl(Automaton):
         return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
 
 
-class WholeTrace(Automaton):
+class OperatorAutomaton(TraceAutomaton):
     """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run.
 
     ``before`` gives the condition that the letter being read is not after one with a given number.

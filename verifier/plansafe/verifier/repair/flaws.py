@@ -13,7 +13,8 @@ from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variabl
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import Conditional, GroundEffects
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.repair_task import DEADLINE, LETTERS, STATE, RepairTask
+from plansafe.verifier.repair.search_graph import (
     ANYTHING,
     BORROW_STEP,
     FEWER,
@@ -21,9 +22,7 @@ from plansafe.verifier.repair.node import (
     Edge,
     Node,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 
 class Crossed(NamedTuple):
@@ -83,7 +82,7 @@ class Flaws:
             found |= {Demand(FEWER, bound, None)}
         return [(node, demand, 0) for demand in found]
 
-    def _of_step(self, node: Node, part: Part, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+    def _of_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
         """A step was taken in a state in which it must not be: the state should differ, or the step."""
         edge = node.parents[0]
         evaluator = evaluator_at(edge.source)

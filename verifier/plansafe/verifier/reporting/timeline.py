@@ -22,7 +22,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import Event, TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.model import RulePart, shown_names
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
 _LASTING = (AT_RISK, BROKEN)
@@ -177,7 +177,7 @@ class _Book:
         self._told = 0
         self._open: dict[tuple[int, str], int] = {}
         """By rule and state, the last look."""
-        self._parts: list[Part] = engine.plan.parts
+        self._parts: list[RulePart] = engine.plan.parts
         self._soft = engine.plan.soft
 
     def note(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:

@@ -14,7 +14,7 @@ def shown_names(names: list[str]) -> list[str]:
     return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
 
 
-class Match(NamedTuple):
+class RuleStep(NamedTuple):
     """A step that a rule is about: the action predicate's atom. ``factor``: bindings of parameters it leaves open."""
 
     atom: Atom
@@ -28,7 +28,7 @@ def step_predicate(step: Formula) -> int:
     return atom.predicate
 
 
-class Part(NamedTuple):
+class RulePart(NamedTuple):
     """One thing to monitor for each binding of ``parameters``.
 
     ``mode``: ``always`` (``body`` at every letter; findings are blocks), ``each`` (at every letter where ``step``
@@ -50,9 +50,9 @@ class Rule(NamedTuple):
 
     name: str
     kind: str
-    parts: tuple[Part, ...]
+    parts: tuple[RulePart, ...]
     declared: tuple[Variable, ...]
-    matches: tuple[Match, ...]
+    matches: tuple[RuleStep, ...]
     at: At
     source: str
     preference: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.model.printing import Printer
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 _WHEN = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
 
@@ -34,7 +34,7 @@ def match_texts(task: Task, rule: Rule) -> Iterator[str]:
         yield f"matches {printer.formula(match.atom)}{each}"
 
 
-def part_text(task: Task, part: Part) -> str:
+def part_text(task: Task, part: RulePart) -> str:
     """One part: when it is asked, for which objects, and what must hold."""
     printer = Printer(task).inside(part.parameters)
     if part.step is None:

@@ -34,7 +34,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import children, free_slots, is_temporal, mentions
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Latch(Automaton):
@@ -227,6 +227,6 @@ def can_use_latches(
         step_simple
         and not after
         and is_temporal(body)
-        and past_only(body)
+        and is_past_only(body)
         and (guard is None or not (is_temporal(guard) or mentions(guard, momentary)))
     )

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 StateMonitor = Invariant | Automaton
 
@@ -32,7 +32,7 @@ class MonitorSummary(NamedTuple):
 
 
 def summarize_monitors(
-    monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], parts: Sequence[Part], rules: int
+    monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], parts: Sequence[RulePart], rules: int
 ) -> MonitorSummary:
     """Look at all of them; there are so many ``rules``."""
     touches = [0] * rules

@@ -30,8 +30,8 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
-from plansafe.verifier.rules.model import Part, Rule, step_predicate
-from plansafe.verifier.rules.question import Exemption, Question
+from plansafe.verifier.rules.model import Rule, RulePart, step_predicate
+from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
@@ -64,7 +64,7 @@ class RuleSet:
         self.task = task
         self.limit = limit
         self.rules = list(rules)
-        self.parts: list[Part] = [part for rule in rules for part in rule.parts]
+        self.parts: list[RulePart] = [part for rule in rules for part in rule.parts]
         self.action_predicates = action_predicates
         self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
         self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
@@ -72,27 +72,29 @@ class RuleSet:
         self._silent: dict[str, frozenset[int]] = {}
         self._forgiven: dict[tuple[Exemption, ...], frozenset[int]] = {}
 
-    def idle(self, question: Question) -> frozenset[int]:
+    def idle(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules whose violations never decide: of preferences, and of rules not severe enough, or exempt.
 
         A rule that is exempt only for some objects is none of them.
         """
-        idle = self.soft | self.silent(question)
-        return idle | self._exempt(question) if question.exemptions else idle
+        idle = self.soft | self.silent(criteria)
+        return idle | self._exempt(criteria) if criteria.exemptions else idle
 
-    def _exempt(self, question: Question) -> frozenset[int]:
-        known = self._forgiven.get(question.exemptions)
+    def _exempt(self, criteria: VerdictCriteria) -> frozenset[int]:
+        known = self._forgiven.get(criteria.exemptions)
         if known is None:
-            parts = [n for n, part in enumerate(self.parts) if question.forgives(self.rules[part.rule].name)]
-            known = self._forgiven[question.exemptions] = frozenset(parts)
+            parts = [n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)]
+            known = self._forgiven[criteria.exemptions] = frozenset(parts)
         return known
 
-    def silent(self, question: Question) -> frozenset[int]:
+    def silent(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules that are not severe enough: even undecided they leave nothing open."""
-        known = self._silent.get(question.min_severity)
+        known = self._silent.get(criteria.min_severity)
         if known is None:
-            parts = [n for n, part in enumerate(self.parts) if not question.reaches(self.rules[part.rule].severity)]
-            known = self._silent[question.min_severity] = frozenset(parts)
+            parts = [
+                n for n, part in enumerate(self.parts) if not criteria.is_severe_enough(self.rules[part.rule].severity)
+            ]
+            known = self._silent[criteria.min_severity] = frozenset(parts)
         return known
 
 
@@ -130,7 +132,7 @@ class Runtime:
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
-    def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
+    def _monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
         if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
             return  # some parameter has no object, so there are no instances
         momentary = self.plan.momentary

@@ -19,7 +19,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, create_solver
 from plansafe.verifier.symbolic.worlds.encoding import FactInput
@@ -97,7 +97,7 @@ class OpenWorlds:
         assert isinstance(key, FactInput)
         return key.predicate, key.code
 
-    def outcomes(self) -> Iterator[dict[OneofStatement, Outcomes]]:
+    def outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
         """Every combination of outcomes."""
         keys = [key for key, _ in self.choices]
         for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):

@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.reporting.summary import summarise
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 
 OneofStatement = tuple[int, int]
 """A ``oneof`` of a step: the step, from 1, and the number of the statement in the step's action."""
@@ -41,7 +41,7 @@ def list_oneof_statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[On
 
 def complete_outcomes(
     stated: Iterable[OneofStatement], chosen: Mapping[tuple[int, int, tuple[int, ...]], int]
-) -> dict[OneofStatement, Outcomes]:
+) -> dict[OneofStatement, OneofOutcomes]:
     """The outcomes of every binding of all ``stated``. ``chosen`` has some, by step, number and objects.
 
     The other bindings take the most frequent chosen alternative of their statement.
@@ -49,12 +49,12 @@ def complete_outcomes(
     by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
     for (step, number, objects), alternative in chosen.items():
         by_statement[step, number][objects] = alternative
-    out: dict[OneofStatement, Outcomes] = {}
+    out: dict[OneofStatement, OneofOutcomes] = {}
     for statement, bindings in by_statement.items():
         count = Counter(bindings.values())
         usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
         exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
-        out[statement] = Outcomes(usual, exceptions)
+        out[statement] = OneofOutcomes(usual, exceptions)
     return out
 
 
@@ -109,7 +109,7 @@ def _resolved_snap(snap: Snap, step: int, world: Completion) -> Snap:
     return snap._replace(effects=tuple(effects))
 
 
-def _chosen(choice: Choice, outcomes: Outcomes) -> Formula:
+def _chosen(choice: Choice, outcomes: OneofOutcomes) -> Formula:
     """Whether the binding of the variables around a ``oneof`` takes an alternative."""
     usual = outcomes.usual == choice.alternative
     unusual = [
