@@ -135,9 +135,9 @@ def show(title: str, measured: list[Measured]) -> None:
     kinds: Counter[str] = Counter()
     for entry in capped:
         for unknown in entry.report.coverage.unclassified if entry.report.coverage else ():
-            if unknown.breaks:
+            if unknown.possible_violations:
                 classes[unknown.name] += 1
-                kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.breaks})
+                kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.possible_violations})
     print(f"  classes: {', '.join([f'{name} {number}' for name, number in classes.most_common(60)])}")
     for text, number in kinds.most_common(15):
         print(f"    {number:4} {text}")

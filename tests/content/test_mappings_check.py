@@ -164,7 +164,7 @@ def test_coverage_says_what_is_bound_what_applies_and_what_no_rule_sees() -> Non
 
 def test_coverage_of_a_mapping_that_lacks_a_kind() -> None:
     found = covered(mapping(("(creature pet)", "")))
-    assert {rule.rule: rule.lacks for rule in found.not_applicable} == {
+    assert {rule.rule: rule.missing_names for rule in found.not_applicable} == {
         "attended": (("type", "creature"),),
         "no-smoke": (("predicate", "smoking"),),
     }
@@ -215,7 +215,7 @@ def test_a_rule_left_out_may_be_disabled_or_replaced_as_any_other() -> None:
         )
         assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
         assert [d for d in checker.diagnostics if "leaves out" in d.message] == []
-        assert [rule.lacks for rule in checker.rules if rule.name == "no-dust"] == lacks
+        assert [rule.missing_names for rule in checker.rules if rule.name == "no-dust"] == lacks
 
 
 def test_the_check_leaves_nothing_behind() -> None:
@@ -359,7 +359,7 @@ def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> No
       (:actions ((drop ?x) (drop ?x)) ((throw ?x))))"""
     problem = "(define (problem p) (:domain d) (:objects a - hob) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [Source("s.safe", text)])
-    lacks = {rule.name: rule.lacks for rule in checker.rules}
+    lacks = {rule.name: rule.missing_names for rule in checker.rules}
     assert lacks == {
         "one": (),
         "two": (("type", "lamp"),),
@@ -389,7 +389,7 @@ def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() 
     """A basin is no floor; an apple is food that can be sliced, an egg is not."""
     problem = "(define (problem p) (:domain d) (:objects b - basin f - floor a - apple e - egg) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", ROOMS), Source("p.pddl", problem), [Source("s.safe", PLACES)])
-    assert {rule.name: rule.lacks for rule in checker.rules} == {
+    assert {rule.name: rule.missing_names for rule in checker.rules} == {
         "into": (),
         "eats": (),
         "raws": (("step", "(slice ?f)"),),

@@ -93,7 +93,7 @@ def test_a_plan_is_capped_if_and_only_if_some_kinds_break_a_rule(first: str, sec
             assert not [d for d in found.diagnostics if d.code == "SC901"]
             broken |= {f.rule for f in found.findings}
     assert (report.headline.value == "UNKNOWN") == bool(broken)  # type: ignore[union-attr] - judged
-    named = {suspicion.rule for one in report.coverage.unclassified for suspicion in one.breaks}
+    named = {suspicion.rule for one in report.coverage.unclassified for suspicion in one.possible_violations}
     assert named <= broken
     assert bool(named) == bool(broken)
 
@@ -109,7 +109,7 @@ def test_the_question_is_asked_over_many_worlds() -> None:
     assert report.headline is not None
     assert report.headline.value == "UNKNOWN"
     assert report.coverage is not None
-    assert [(one.name, [s.kinds for s in one.breaks]) for one in report.coverage.unclassified] == [
+    assert [(one.name, [s.kinds for s in one.possible_violations]) for one in report.coverage.unclassified] == [
         ("odd", []),
         ("strange", [("red",), ("green",)]),
     ]

@@ -112,7 +112,7 @@ def coverage_notes(report: Report) -> list[str]:
         more = f", and {len(names) - _CLASSES} more" if len(names) > _CLASSES else ""
         if names:
             lines.append(f"no known kind ({where}): {', '.join(names[:_CLASSES])}{more}")
-    for entry in summary.given:
+    for entry in summary.given_kinds:
         why = f": {entry.reason}" if entry.reason else ""
         text = f"{entry.name} is {', '.join(entry.kinds)}" if entry.kinds else f"{entry.name} is assumed to be harmless"
         lines.append(f"{text}{why} ({entry.place})")

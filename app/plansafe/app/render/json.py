@@ -146,14 +146,14 @@ def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
                 "class": unknown.name,
                 "objects": unknown.objects,
                 "used": unknown.used,
-                "breaks": [suspicion._asdict() for suspicion in unknown.breaks],
+                "breaks": [suspicion._asdict() for suspicion in unknown.possible_violations],
             }
             for unknown in coverage.unclassified
             if unknown.used or not brief
         ],
         "given": [
             {"class": entry.name, "kinds": entry.kinds, "reason": entry.reason, "place": entry.place}
-            for entry in coverage.given
+            for entry in coverage.given_kinds
         ],
     }
 

@@ -110,7 +110,9 @@ def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: 
 
     ``checker`` must be ``ok``, and leave nothing open.
     """
-    rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    rules = [
+        rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
     return _solved(checker, rules, checker.engine.task.goal if reach_goal else (), seconds)
 
 
@@ -122,7 +124,9 @@ def find_violating_plan(
     satisfied: frozenset[int] = frozenset(),
 ) -> PlanningResult:
     """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps the rules ``satisfied``."""
-    rules = [rule if n in satisfied else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    rules = [
+        rule if n in satisfied else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
     opposite = RulePart(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
     rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))

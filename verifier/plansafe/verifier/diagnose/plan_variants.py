@@ -281,7 +281,7 @@ class PlanVariants:
 
     def _alone(self, asked: WatchedPart) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
-        rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), matches=())
+        rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), step_patterns=())
         engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
         plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
         return engine, Runtime(plan, engine.emitter)

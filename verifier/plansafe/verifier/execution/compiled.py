@@ -25,7 +25,7 @@ from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.model.uncollected import uncollected
-from plansafe.verifier.rules.elaborate import Rules
+from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
     EVERYTHING,
@@ -219,7 +219,7 @@ def _compiled(
     if elaborated is None:
         return Rejected(_expected(context, sources, domain, problem), sources)
     symbols = elaborated.symbols
-    rules = Rules(symbols)
+    rules = RuleElaborator(symbols)
     rules.constraints(elaborated.constraints)
     home = None
     if options.home is not None:
@@ -280,7 +280,7 @@ def _elaborated(context: Context, domain: Source, problem: Source) -> Elaborated
 
 def _specified(
     context: Context,
-    rules: Rules,
+    rules: RuleElaborator,
     task: str,
     specs: Sequence[Source],
     sources: dict[str, Source],
@@ -303,19 +303,19 @@ def _specified(
             sources[found.name] = found
         return found
 
-    from plansafe.verifier.rules.expand import Expander  # noqa: PLC0415 - for specifications alone
+    from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - for specifications alone
 
     try:
         if classes:
             silent = Context()
-            kinds = bound_kinds(symbols, Expander(silent, task, remember).expand(list(specs)))
+            kinds = bound_kinds(symbols, SpecExpander(silent, task, remember).expand(list(specs)))
             if not silent.errors:
                 check_classes(symbols, kinds, classes)
             given = kinds_of_classes(kinds, classes)
             opened = opened or given
             open_kinds(symbols, given)
             give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given])
-        expanded = Expander(context, task, remember, opened).expand(list(specs))
+        expanded = SpecExpander(context, task, remember, opened).expand(list(specs))
         expanded = expanded if home is None else home.switch_off(expanded)
         if opened is _EVERY_KIND:
             open_kinds(symbols, [kind for kind in bound_kinds(symbols, expanded).types if kind not in EVERYTHING])

@@ -66,7 +66,7 @@ class Engine:
         self.prototype: Runtime | None = None
         self.limit: Limit | None = None
         watched: frozenset[int] = frozenset()
-        if self.plan.parts or any([rule.matches for rule in rules]):
+        if self.plan.parts or any([rule.step_patterns for rule in rules]):
             try:
                 self.prototype = Runtime(self.plan, self.emitter)
                 watched = self.prototype.watched

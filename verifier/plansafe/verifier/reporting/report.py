@@ -203,7 +203,7 @@ class UnclassifiedClass(NamedTuple):
     name: str
     objects: tuple[str, ...]
     used: bool
-    breaks: tuple[PossibleViolation, ...] = ()
+    possible_violations: tuple[PossibleViolation, ...] = ()
 
 
 class NotApplicableGroup(NamedTuple):
@@ -228,7 +228,7 @@ class Coverage(NamedTuple):
     applicable: int
     not_applicable: tuple[NotApplicableGroup, ...] = ()
     unclassified: tuple[UnclassifiedClass, ...] = ()
-    given: tuple[GivenKinds, ...] = ()
+    given_kinds: tuple[GivenKinds, ...] = ()
 
 
 class Report(NamedTuple):

@@ -264,7 +264,7 @@ def _count(
 ) -> RuleCount:
     """How much of one rule was checked; the ``status`` is empty where nothing was found."""
     rule = compiled.rules[number]
-    instances = halt.matches[number] if rule.matches else compiled.bindings[number]
+    instances = halt.matches[number] if rule.step_patterns else compiled.bindings[number]
     touches = halt.touches[number] if halt.touches else 0
     if not rule.applicable:
         status = "not applicable"

@@ -36,7 +36,7 @@ Instance = tuple[int, tuple[int, ...]]
 """A part of a rule, and the objects of its parameters."""
 
 
-class Change(NamedTuple):
+class TimelineChange(NamedTuple):
     """A fact (``T``, ``F``) or number that a happening changed, as text; a number may have been ``undefined``."""
 
     what: str
@@ -44,7 +44,7 @@ class Change(NamedTuple):
     after: str
 
 
-class Moment(NamedTuple):
+class TimelineMoment(NamedTuple):
     """A letter and what led to it.
 
     ``steps``: the number of each step and its ``start`` or ``end``; none at letter 0, or where literals alone happen.
@@ -53,10 +53,10 @@ class Moment(NamedTuple):
     letter: int
     time: Number
     steps: tuple[tuple[int, str], ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TimelineChange, ...]
 
 
-class Look(NamedTuple):
+class RuleStatusSpan(NamedTuple):
     """What a rule says at the letters from ``first`` to ``last``.
 
     ``watches``: the step brought its condition into play. ``at risk``: if the plan ended here, the instances would be
@@ -71,17 +71,17 @@ class Look(NamedTuple):
     number: int = 0
 
 
-class Track(NamedTuple):
+class RuleTrack(NamedTuple):
     """A rule that came into play (by its place in the list of rules), and what it said, in order of first letters.
 
     One more letter than the plan has stands for its end.
     """
 
     rule: int
-    looks: tuple[Look, ...]
+    looks: tuple[RuleStatusSpan, ...]
 
 
-class Mishap(NamedTuple):
+class StepFailure(NamedTuple):
     """A step that cannot be taken, and in a timed plan when that is found.
 
     ``other``: the step that it interferes with, if it does (``detail``: over what).
@@ -108,9 +108,9 @@ class Timeline(NamedTuple):
 
     steps: tuple[TimelineStep, ...]
     initial: tuple[tuple[str, str], ...]
-    moments: tuple[Moment, ...]
-    tracks: tuple[Track, ...]
-    mishaps: tuple[Mishap, ...]
+    moments: tuple[TimelineMoment, ...]
+    tracks: tuple[RuleTrack, ...]
+    mishaps: tuple[StepFailure, ...]
     whole: bool
 
 
@@ -143,8 +143,8 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
         tuple(_steps(read)),
         book.initial,
         tuple(book.moments),
-        tuple([Track(rule, tuple(looks)) for rule, looks in sorted(book.looks.items())]),
-        tuple([Mishap(f.step, f.code, f.detail, f.other, run.times.get(n)) for n, f in enumerate(run.failures)]),
+        tuple([RuleTrack(rule, tuple(looks)) for rule, looks in sorted(book.looks.items())]),
+        tuple([StepFailure(f.step, f.code, f.detail, f.other, run.times.get(n)) for n, f in enumerate(run.failures)]),
         whole,
     )
 
@@ -167,8 +167,8 @@ class _Book:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.moments: list[Moment] = []
-        self.looks: dict[int, list[Look]] = {}
+        self.moments: list[TimelineMoment] = []
+        self.looks: dict[int, list[RuleStatusSpan]] = {}
         self.whole = True
         self.initial: tuple[tuple[str, str], ...] = ()
         self._hidden = frozenset(engine.action_predicates.values())
@@ -191,7 +191,7 @@ class _Book:
             self.whole = False
         if not self.whole:
             return
-        self.moments.append(Moment(run.letter, run.time, steps, changes))
+        self.moments.append(TimelineMoment(run.letter, run.time, steps, changes))
         if run.runtime is not None:
             try:
                 self._look(run, run.runtime)
@@ -206,7 +206,7 @@ class _Book:
         for function, values in enumerate(state.fluents):
             yield from [(task.fluent_text(function, code), str(value)) for code, value in sorted(values.items())]
 
-    def _changes(self, state: State, log: Iterable[StateChange]) -> Iterable[Change]:
+    def _changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
         """What is different after a happening: of a fact that changed more than once, from the first to the last."""
         base = len(self.task.predicates)
         before: dict[tuple[int, int], object] = {}
@@ -216,7 +216,7 @@ class _Book:
         for (index, code), old in before.items():
             new = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
             if old != new:
-                yield Change(self.task.key_text(index, code), _shown(old), _shown(new))
+                yield TimelineChange(self.task.key_text(index, code), _shown(old), _shown(new))
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class _Book:
                 looks[place] = looks[place]._replace(last=letter)
                 continue
             self._open[rule, state] = len(looks)
-            looks.append(Look(letter, letter, state, named, len(instances)))
+            looks.append(RuleStatusSpan(letter, letter, state, named, len(instances)))
             self._told += 1 + len(named)
 
     def _named(self, part: int, binding: tuple[int, ...]) -> Binding:

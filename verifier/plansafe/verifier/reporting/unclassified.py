@@ -280,7 +280,7 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
     groups: dict[str, list[str]] = {}
     for rule in compiled.rules:
         if not rule.applicable:
-            groups.setdefault(_lacking(rule.lacks), []).append(rule.name)
+            groups.setdefault(_lacking(rule.missing_names), []).append(rule.name)
     in_order = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
     classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
@@ -321,17 +321,17 @@ def classification_warnings(
     classes: Sequence[UnclassifiedClass], plan: Source, steps: Sequence[Step]
 ) -> tuple[Diagnostic, ...]:
     """A warning for each class that may break a rule."""
-    return tuple([_reason(entry, plan, steps) for entry in classes if entry.breaks])
+    return tuple([_reason(entry, plan, steps) for entry in classes if entry.possible_violations])
 
 
 def _reason(entry: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(entry.objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
-    worst = entry.breaks[0]
+    worst = entry.possible_violations[0]
     objects = "" if entry.objects == (entry.name,) else f" ({', '.join(entry.objects[:_SHOWN])})"
     message = f"`{entry.name}`{objects} has no known kind: {_if(worst)}, the plan violates rule `{worst.rule}`"
-    notes = [f"{_if(suspicion)}: rule `{suspicion.rule}`" for suspicion in entry.breaks[1:_SHOWN]]
-    hidden = len(entry.breaks) - 1 - len(notes)
+    notes = [f"{_if(suspicion)}: rule `{suspicion.rule}`" for suspicion in entry.possible_violations[1:_SHOWN]]
+    hidden = len(entry.possible_violations) - 1 - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
         f"classify it with `--kind {entry.name}=KIND,..` or `[[classify]]` in the profile of the home; "

@@ -36,7 +36,7 @@ class InapplicableRule(NamedTuple):
     """A rule that is not checked, and the words that it lacks."""
 
     rule: str
-    lacks: tuple[WordName, ...]
+    missing_names: tuple[WordName, ...]
 
 
 class DomainCoverage(NamedTuple):
@@ -93,7 +93,7 @@ def describe_coverage(
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
         tuple([rule.name for rule in rules if rule.applicable]),
-        tuple([InapplicableRule(rule.name, rule.lacks) for rule in rules if not rule.applicable]),
+        tuple([InapplicableRule(rule.name, rule.missing_names) for rule in rules if not rule.applicable]),
         kinds,
         tuple([name for name, found in kinds.items() if not found]),
         tuple(unseen),

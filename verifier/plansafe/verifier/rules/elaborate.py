@@ -24,7 +24,7 @@ from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, 
 from plansafe.verifier.rules.impossible_steps import is_vacuous, narrowed
 from plansafe.verifier.rules.mapping import WordName
 from plansafe.verifier.rules.mapping_check import check_mappings
-from plansafe.verifier.rules.model import Rule, RulePart, RuleStep
+from plansafe.verifier.rules.model import Rule, RulePart, StepPattern
 from plansafe.verifier.rules.open_predicates import open_predicate, world_invariant
 from plansafe.verifier.rules.rule_conjuncts import required_conjuncts, trajectory_mode
 from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
@@ -36,7 +36,7 @@ _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the ma
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 
 
-class Rules:
+class RuleElaborator:
     """Elaborates rules; ``rules`` are numbered in the order in which they come."""
 
     def __init__(self, symbols: Symbols) -> None:
@@ -126,7 +126,7 @@ class Rules:
         name, kind, at = word(rule.node[1]), word(rule.node[0])[1:], At(rule.node)
         hazard, targets = next(iter(said(rule.node, ":hazard")), None), said(rule.node, ":target")
         without = Rule(name, kind, (), (), (), at, rule.source, hazard=hazard, targets=targets)
-        self.rules.append(without._replace(applicable=False, lacks=tuple(lacks)))
+        self.rules.append(without._replace(applicable=False, missing_names=tuple(lacks)))
 
     def _open(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, At]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
@@ -218,11 +218,11 @@ class Rules:
             ]
         )
 
-    def _match(self, step: Formula, parameters: tuple[Variable, ...]) -> RuleStep:
+    def _match(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
         atom = step.body if isinstance(step, Quantified) else step
         assert isinstance(atom, Atom)
         open_slots = [v for v in parameters if -1 - v.slot not in atom.arguments]
-        return RuleStep(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
+        return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
 
     def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
         """The steps of ``:on``, ``:at-end`` or ``:during``.

@@ -60,7 +60,7 @@ class Specification(NamedTuple):
     opened: list[At]
 
 
-class Expander:
+class SpecExpander:
     """Reads specification sources and expands them, once. ``opened`` are kinds that objects can be given by name."""
 
     def __init__(

@@ -53,7 +53,7 @@ class Mapping(NamedTuple):
     plain: dict[str, At]
     filled: set[WordName]
 
-    def lacks(self, *names: WordName) -> bool:
+    def has_nothing_for(self, *names: WordName) -> bool:
         """Whether it says that the domain has nothing for one of these."""
         return not self.nothing.isdisjoint(names)
 

@@ -21,16 +21,16 @@ def rule_text(task: Task, rule: Rule) -> str:
     if rule.declared:
         words.append(f"for {Printer(task).inside(rule.declared).variables(rule.declared)}")
     if not rule.applicable:
-        words.append(f"not applicable: lacks {', '.join([' '.join(lack) for lack in rule.lacks])}")
+        words.append(f"not applicable: lacks {', '.join([' '.join(lack) for lack in rule.missing_names])}")
     return f"rule {rule.name}: {', '.join(words)}"
 
 
 def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     """The steps that a rule about steps counts its instances by."""
-    for match in rule.matches:
+    for match in rule.step_patterns:
         anything = {-1 - a: "_" for a in match.atom.arguments if a < 0}
         printer = Printer(task, anything).inside(rule.declared)
-        each = f", {match.factor} bindings each" if match.factor != 1 else ""
+        each = f", {match.bindings_per_match} bindings each" if match.bindings_per_match != 1 else ""
         yield f"matches {printer.formula(match.atom)}{each}"
 
 

@@ -95,7 +95,7 @@ class Rewriter:
                 parameters, body = replacement
                 values = self._copies.values(node, rest, parameters, body)
                 return self._made(["and"], node) if values is None else self._used(node, parameters, body, values)
-            if self.mapping is not None and self.mapping.lacks(("predicate", head), ("function", head)):
+            if self.mapping is not None and self.mapping.has_nothing_for(("predicate", head), ("function", head)):
                 head = unbound_name(head)
         return self._made([head, *rest], node)
 
@@ -121,7 +121,9 @@ class Rewriter:
                 made.append(mapping.type(child))
             elif after_dash and isinstance(child, list):
                 flat: list[Node] = []
-                there = [kind for kind in child if isinstance(kind, list) or not mapping.lacks(("type", kind))]
+                there = [
+                    kind for kind in child if isinstance(kind, list) or not mapping.has_nothing_for(("type", kind))
+                ]
                 for alternative in there if len(there) > 1 else child:  # beside `either`, what the domain has at all
                     new = mapping.type(alternative) if isinstance(alternative, str) else alternative
                     flat.extend(new[1:] if isinstance(new, list) else [new])
@@ -138,7 +140,7 @@ class Rewriter:
             return node
         if step_connective(node) == "or":
             flat: list[Node] = ["or"]
-            taken = [child for child in node[1:] if not mapping.lacks(_action(child))]
+            taken = [child for child in node[1:] if not mapping.has_nothing_for(_action(child))]
             for child in taken or node[1:]:  # a step that never happens in this domain
                 made = self._step(child)
                 flat.extend(made[1:] if isinstance(made, list) and step_connective(made) == "or" else [made])
@@ -146,7 +148,9 @@ class Rewriter:
         rest = [self._constant(child) if isinstance(child, str) else child for child in node[1:]]
         found = mapping.steps.get(word(node[0]))
         if found is None:
-            return self._made([unbound_name(word(node[0])) if mapping.lacks(_action(node)) else node[0], *rest], node)
+            return self._made(
+                [unbound_name(word(node[0])) if mapping.has_nothing_for(_action(node)) else node[0], *rest], node
+            )
         parameters, body = found
         values = self._copies.values(node, rest, parameters, body)
         if values is None:

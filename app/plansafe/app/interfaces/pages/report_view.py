@@ -20,7 +20,7 @@ from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.reporting.timeline import Look, Mishap, Moment, Timeline, timeline
+from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineMoment, timeline
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -176,17 +176,17 @@ def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict
     }
 
 
-def _first_mishaps(line: Timeline) -> list[Mishap]:
+def _first_mishaps(line: Timeline) -> list[StepFailure]:
     """Return the first occurrence of each repeated problem of a step."""
     return list({(mishap.step, mishap.code, mishap.other): mishap for mishap in reversed(line.mishaps)}.values())[::-1]
 
 
-def _moment(moment: Moment) -> dict[str, Any]:
+def _moment(moment: TimelineMoment) -> dict[str, Any]:
     time = moment.time
     return {**moment._asdict(), "time": _number(time), "at": _place(time)}
 
 
-def _look(look: Look) -> dict[str, Any]:
+def _look(look: RuleStatusSpan) -> dict[str, Any]:
     return look._asdict()
 
 

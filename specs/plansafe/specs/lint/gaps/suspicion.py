@@ -49,7 +49,7 @@ class SuspicionWeights:
         by_rules: set[int] = set()
         dangerous: set[int] = set()
         for rule in rules:
-            by_rules |= read_symbols(rule) | {match.atom.predicate for match in rule.matches}
+            by_rules |= read_symbols(rule) | {match.atom.predicate for match in rule.step_patterns}
             dangerous |= {predicate for part in rule.parts for predicate in _dangers(part)}
         read = by_rules | _read_by_actions(task)
         changes = [e for action in task.actions.values() for e in effects(action)]

@@ -125,9 +125,9 @@ class Runtime:
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
-            for match in rule.matches:
+            for match in rule.step_patterns:
                 for pattern in patterns(emitter, match.atom, rule.declared):
-                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern))
+                    self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
         self.indexes = FactIndexes(emitter, emitter.asked)
         self._dispatch()
         self._due_after: list[StepCheck] = []

@@ -259,13 +259,13 @@ def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) 
     for rule in compiled.rules:
         if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue
-        if not rule.matches:
+        if not rule.step_patterns:
             if all([task.domains[v.domain] for v in rule.declared]):
                 return True
             continue
-        for found in rule.matches:
+        for found in rule.step_patterns:
             match, name = compile_step_matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
             taken = [s for s in steps if isinstance(s, GroundAction) and s.action.name == name]
-            if found.factor and any([match(step.objects) is not None for step in taken]):
+            if found.bindings_per_match and any([match(step.objects) is not None for step in taken]):
                 return True
     return False
