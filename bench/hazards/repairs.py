@@ -37,9 +37,8 @@ from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, edit_text
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import forward_search, planner_chain
 from plansafe.verifier.repair import alignments, api, search
@@ -266,11 +265,11 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     """Whether a plan is UNSAFE: asked of the engine alone, which does not explain it."""
     engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
-    run = Run(engine, HALT)
+    run = Replay(engine, HALT)
     run.steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([counts(engine, violation, criteria) for violation in outcome.violations])
+    return done and any([engine.decides(violation, criteria) for violation in outcome.violations])
 
 
 def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:

@@ -68,7 +68,7 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
         except NumberTooLarge:
             break
         if blame:  # once something is the plan's doing, nothing more is asked
-            lasting = () if now.broken else (now.undecided, now.accepted, now.news, now.ending)
+            lasting = () if now.broken else (now.undecided, now.accepted, now.new_violations, now.ending)
             out.append((now.broken, lasting))
         else:
             out.append((now.broken, now.undecided, now.accepted, violations(now, since)))

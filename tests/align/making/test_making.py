@@ -228,7 +228,7 @@ def test_a_plan_is_judged_the_same_from_where_it_parts_from_a_remembered_one() -
         now, moment = anew.start, len(steps) + 1
         for number, step in enumerate(steps, 1):
             now = now.after(step) or now
-            if moment > number and any(walks.engine.plan.parts[one.part].rule == rule for one in now.news):
+            if moment > number and any(walks.engine.plan.parts[one.part].rule == rule for one in now.new_violations):
                 moment = number
         assert walks.moment(found.plan, rule) == (len(steps) + 1 if found.plan.broken[rule].at_end else moment)
         count += done > 0

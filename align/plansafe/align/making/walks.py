@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -144,7 +143,7 @@ class Walks:
         broken: dict[int, Violation] = {}
         parts = self.engine.plan.parts
         for violation in () if ended is None else ended.violations():
-            if counts(self.engine, violation, self.criteria):
+            if self.engine.decides(violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):
@@ -166,7 +165,7 @@ class Walks:
         now.follow(plan.steps[done:before])
         for number, step in enumerate(plan.steps[before:], before + 1):
             now.take(step)
-            if any([parts[one.part].rule == rule for one in now.news]):
+            if any([parts[one.part].rule == rule for one in now.new_violations]):
                 return number
         return len(plan.steps) + 1
 

@@ -24,7 +24,7 @@ from plansafe.verifier.execution.monitors.program import (
     PRESENTLY_SATISFIED,
     LetterTime,
     Program,
-    structure,
+    structural_key,
 )
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
@@ -104,7 +104,7 @@ class Reader:
 
     def _program(self, part: RulePart) -> Program:
         formula = over_letters(part)
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._programs:
             self._programs[key] = Program(self.task, "whole", formula, part.parameters)
         return self._programs[key]
@@ -122,7 +122,7 @@ class Reader:
             case Equal():
                 return formula.left == formula.right
             case Compare():
-                return ("number", structure(formula))
+                return ("number", structural_key(formula))
             case Not():
                 return _negated(self._value(formula.body))
             case And() | Or():

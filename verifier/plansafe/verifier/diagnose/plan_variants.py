@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
-from plansafe.verifier.execution.purpose import NotCovered, Steps
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.monitors.runtime import RuleSet, Runtime
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
@@ -95,7 +95,7 @@ class PlanVariants:
     ``steps``: an ill-formed one is in no world, and has no moment. ``elements``: all that matters to the questions.
     """
 
-    def __init__(self, engine: Engine, steps: Steps, questions: Sequence[VariantQuestion]) -> None:
+    def __init__(self, engine: Engine, steps: ResolvedSteps, questions: Sequence[VariantQuestion]) -> None:
         self.engine = engine
         self.task = engine.task
         self.plan = steps
@@ -271,7 +271,7 @@ class PlanVariants:
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         try:
-            delta = combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
+            delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError):
             return
         log: list[StateChange] = []
@@ -283,12 +283,12 @@ class PlanVariants:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), step_patterns=())
         engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
-        plan = Plan(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
+        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
         return engine, Runtime(plan, engine.emitter)
 
     def _watched(self, number: int, asked: WatchedPart, world: Variant) -> bool:
         engine, unstarted = self._watches[number]
-        run = Run(engine, FORCE)
+        run = Replay(engine, FORCE)
         run.state = self._state(world)
         run.runtime = unstarted.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))

@@ -345,7 +345,7 @@ class _Search:
         if self._relaxed is not None:
             return
         named = (step.action.name, step.objects)
-        for one in broken.news:
+        for one in broken.new_violations:
             part = broken.engine.plan.parts[one.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             if part.step is None or part.after or len(one.binding) != len(part.parameters) or is_temporal(formula):

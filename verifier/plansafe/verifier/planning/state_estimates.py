@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import structure
+from plansafe.verifier.execution.monitors.program import structural_key
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -124,7 +124,7 @@ class EstimateCache:
             return relaxed.goal
         every = set(relaxed.goal)
         for formula, binding in pending_obligations(execution.runtime, execution.criteria):
-            key = (structure(formula), binding)
+            key = (structural_key(formula), binding)
             if key not in self._goals:
                 try:
                     self._goals[key] = relaxed.conditions.conjunction(formula, dict(binding), True)

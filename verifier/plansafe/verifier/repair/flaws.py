@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.binding_search import instances
 from plansafe.verifier.model.evaluation import Evaluator
@@ -53,7 +53,7 @@ class Flaws:
         """The plan ends here, and the goal is unmet."""
         return self.task.demander.flips(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def rules(self, node: Node, broken: tuple[Broken, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+    def rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
         """Rules are broken. One instance is enough: the one that says most precisely what must differ.
 
         Each demand comes with the node where it is made, and what is spent between there and here.

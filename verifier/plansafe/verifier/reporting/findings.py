@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
@@ -37,7 +37,7 @@ _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 def write_findings(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     violated: list[MergedViolation],
 ) -> tuple[tuple[Finding, ...], int]:
@@ -46,7 +46,7 @@ def write_findings(
     What follows from a failed step comes behind all others.
     """
     if read is None:
-        read = read_steps(compiled.engine, plan)
+        read = resolve_plan(compiled.engine, plan)
     failures = _failures(outcomes)
     following = Consequences(outcomes, failures, violated)
     writer = Writer(compiled, plan, read, outcomes, following)
@@ -75,12 +75,12 @@ def write_findings(
 def write_exempt(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     violated: list[MergedViolation],
 ) -> tuple[Finding, ...]:
     """Findings for violations that are exempt, in order of step, at most as many as asked for."""
-    read = read or read_steps(compiled.engine, plan)
+    read = read or resolve_plan(compiled.engine, plan)
     first = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))[: compiled.options.max_findings]
     writer = Writer(compiled, plan, read, outcomes, Consequences(outcomes, _failures(outcomes), violated))
     return tuple([finding for finding in writer.write([], first) if finding.rule is not None])
@@ -104,7 +104,7 @@ class Writer:
     """Writes findings with their places, tables and help."""
 
     def __init__(
-        self, compiled: CompiledTask, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Consequences
+        self, compiled: CompiledTask, plan: Source, read: ResolvedPlan, outcomes: list[Outcome], following: Consequences
     ) -> None:
         from plansafe.verifier.reporting.fact_history import FactHistory, ReasonQuery  # noqa: PLC0415 - for findings alone
 

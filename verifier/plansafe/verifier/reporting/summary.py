@@ -10,9 +10,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
@@ -35,7 +34,7 @@ from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
     rules = compiled.rules
@@ -51,7 +50,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     safe = Worlds.ALL
     if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
-    elif undecided(compiled.engine, halt, criteria) or halt.limit is not None:
+    elif compiled.engine.leaves_undecided(halt.undecided, criteria) or halt.limit is not None:
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
@@ -128,7 +127,7 @@ def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exem
 def _exempted(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     hard: list[MergedViolation],
     exempt: dict[int, Exemption],
@@ -165,7 +164,7 @@ def ill_formed_is_unknown(report: Report) -> Report:
 
 
 def with_time_notes(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = ()
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, report: Report, forgiven: Collection[int] = ()
 ) -> Report:
     """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
     from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
@@ -281,7 +280,7 @@ def _count(
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[MergedViolation]) -> Reading:
     bad = any([outcome.reading in v.readings for v in counted])
-    unknown = undecided(compiled.engine, outcome, compiled.options.criteria) or outcome.limit
+    unknown = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria) or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
     return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
 
@@ -333,7 +332,7 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
         return None
 
 
-def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+def _assumptions(compiled: CompiledTask, read: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")

@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.readings import judge
+from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.model.nodes import Formula, Variable
 from plansafe.verifier.model.operations import bound_variables, replace_domains
 from plansafe.verifier.reporting.report import (
@@ -113,7 +113,7 @@ class UnclassifiedCheck:
         compiled = tried.compiled
         criteria = compiled.options.criteria
         if not (compiled.open or self._compiled.open):
-            outcomes = judge(compiled, plan, deadline).outcomes
+            outcomes = replay_plan(compiled, plan, deadline).outcomes
             if outcomes:
                 halt = outcomes[0]
                 if halt.limit is not None:
@@ -169,7 +169,7 @@ class UnclassifiedCheck:
             if len(rules) > MAX_COPIES:
                 return None
         options = opened.options._replace(replay="never", certificate=False, double_check=False)
-        made = opened.variant(opened.task, rules)._replace(options=options, left_open=opened.left_open)
+        made = opened.variant(opened.task, rules)._replace(options=options, open_feature=opened.open_feature)
         return CopiedRules(made, tuple(copies))
 
     def _kind_sets(

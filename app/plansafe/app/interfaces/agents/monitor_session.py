@@ -17,7 +17,7 @@ from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.forward_search import ForwardSearch
@@ -213,6 +213,6 @@ def _monitor(prepared: Prepared) -> Monitor:
     if reason is None:
         try:
             return Monitor(checker.compiled)
-        except LeavesOpen as error:
+        except NeedsOneWorld as error:
             reason = str(error)
     raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
-from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
+from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
 Key = tuple[object, ...]
@@ -52,17 +52,17 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     return (*out, violated, undecided)
 
 
-def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> Memory:
+def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> MonitorMemory:
     early, caused = _early(monitor) if introduced else (None, False)
     if isinstance(monitor, Invariant):
         # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
-        return Memory((), violated, bool(monitor.undecided and lasting), early, caused)
+        return MonitorMemory((), violated, bool(monitor.undecided and lasting), early, caused)
     key = _remembered(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown))
-    return Memory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
+    return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
 
 
 def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:

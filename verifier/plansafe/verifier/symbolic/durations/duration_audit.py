@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
-from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
@@ -143,7 +142,7 @@ class _Search:
         self.compiled = compiled
         self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded(compiled.options.tolerance, decimals)
+        self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
@@ -314,7 +313,9 @@ class _Search:
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
-        unknown = undecided(self.engine, outcome, self.compiled.options.criteria) or outcome.limit is not None
+        unknown = (
+            self.engine.leaves_undecided(outcome.undecided, self.compiled.options.criteria) or outcome.limit is not None
+        )
         return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -48,9 +47,9 @@ def replay_order(
     """
     found = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, criteria) for violation in found.violations]):
+    if any([engine.decides(violation, criteria) for violation in found.violations]):
         safe = False
-    elif undecided(engine, found, criteria) or found.limit is not None:
+    elif engine.leaves_undecided(found.undecided, criteria) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)
@@ -61,7 +60,7 @@ def execute_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
-    run = Run(engine, HALT, deadline=deadline)
+    run = Replay(engine, HALT, deadline=deadline)
     run.steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 
@@ -162,7 +161,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     safe: bool | None = None if engine.limit is not None else True
     try:
         end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.criteria) for violation in end.violations()]):
+        if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

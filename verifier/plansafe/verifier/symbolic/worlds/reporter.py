@@ -12,7 +12,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
@@ -40,7 +40,7 @@ class AuditCase(NamedTuple):
 
     compiled: CompiledTask
     plan: Source
-    read: ReadSteps
+    read: ResolvedPlan
     confirmer: Confirmer
     deadline: float | None = None
 
