@@ -10,7 +10,7 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import order_audit
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder

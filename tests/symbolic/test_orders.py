@@ -13,10 +13,10 @@ from worlds_generate import worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.moments import Moments
@@ -123,7 +123,7 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         found = ExclusivePairs(moments)
         for taken in orders(order):
             for length in range(len(taken) + 1):
-                run = Run(checker.engine, HALT)
+                run = Replay(checker.engine, HALT)
                 run.steps([steps[step - 1] for step in taken[:length]])
                 held = {2 * i + (fact[1] not in run.state.facts[fact[0]]) for i, fact in enumerate(found.facts)}
                 for literal in held:

@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.planning.lifted import Lifted
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 
 MALFORMED, UNREACHABLE = SC.SCENARIO_MALFORMED_ACTION, SC.SCENARIO_DEAD_ACTION
 MAX_DISJUNCTS = 256
@@ -185,7 +185,7 @@ class Reach:
         state = engine.initial()
         self.facts = [set(facts) for facts in state.facts]
         self.actions: set[str] = set()
-        lifted = Lifted(engine, False)
+        lifted = LiftedRelaxation(engine, False)
         for count, (schema, objects) in enumerate(lifted.reachable(state)):
             if count > MAX_OPERATORS:
                 raise LimitReached(Limited.GROUND_TASK)

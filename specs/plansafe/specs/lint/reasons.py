@@ -6,11 +6,11 @@ from plansafe.specs.lint.part_statements import step_pattern
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.model import RulePart, shown_names
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 
-def explain_never_violated(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:
+def explain_never_violated(relaxed: Relaxation, task: Task, parts: tuple[RulePart, ...]) -> str:
     """What is never so, for the first part that shows it; empty if only all of it together is never so."""
     for part in parts:
         try:
@@ -22,7 +22,7 @@ def explain_never_violated(relaxed: Relaxation, task: Task, parts: tuple[Part, .
     return ""
 
 
-def _of_part(relaxed: Relaxation, task: Task, part: Part) -> str:
+def _of_part(relaxed: Relaxation, task: Task, part: RulePart) -> str:
     if part.mode == "whole":
         return ""
     variables = part.parameters

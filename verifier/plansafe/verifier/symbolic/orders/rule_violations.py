@@ -11,7 +11,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetition
 from plansafe.verifier.symbolic.orders.moments import Moments
@@ -38,7 +38,7 @@ class InstanceViolation(NamedTuple):
 class _Ready(NamedTuple):
     """A part made ready: its formulas without quantifiers over temporal ones, and their state formulas."""
 
-    part: Part
+    part: RulePart
     body: Formula
     guard: Formula
     leaves: tuple[Formula, ...]
@@ -86,7 +86,7 @@ class RuleEncoding:
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def _ready(self, part: Part) -> _Ready:
+    def _ready(self, part: RulePart) -> _Ready:
         task = self.engine.task
         try:
             body = expand_operators(ground_temporal(task, part.body), SPELT_OUT)
@@ -103,7 +103,7 @@ class RuleEncoding:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
-    def _bindings(self, part: Part, everything: bool) -> Iterator[tuple[int, ...]]:
+    def _bindings(self, part: RulePart, everything: bool) -> Iterator[tuple[int, ...]]:
         """The bindings under which a part may be violated."""
         if not part.parameters:
             yield ()

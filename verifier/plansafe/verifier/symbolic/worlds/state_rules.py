@@ -13,7 +13,7 @@ from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceInde
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler
@@ -51,7 +51,7 @@ class InstanceCollector:
 class StateRule:
     """A part that every state, or with ``final`` the last one, must satisfy."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler) -> None:
+    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler) -> None:
         self.number = number
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
@@ -126,7 +126,7 @@ class StateRule:
 class StepRule:
     """A part about one kind of step, with conditions on the state before it, or with ``after`` also the one after."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, task: Task, action: str) -> None:
+    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler, task: Task, action: str) -> None:
         self.number = number
         self.action = action
         self.after = part.after

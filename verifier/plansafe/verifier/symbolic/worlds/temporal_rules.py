@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler, LiteralFunction
@@ -45,7 +45,9 @@ LeafHistory = list[tuple[int, Literal, Literal]]
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, limit: int, *, of_actions: bool) -> None:
+    def __init__(
+        self, number: int, part: RulePart, evaluation: FormulaCompiler, limit: int, *, of_actions: bool
+    ) -> None:
         task = evaluation.task
         self.number, self.part, self.task, self.limit = number, part, task, limit
         self.of_actions = of_actions
