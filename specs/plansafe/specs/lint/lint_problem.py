@@ -104,7 +104,7 @@ class LintProblem:
         try:
             if part.mode == "whole":
                 return self._unbounded or bool(self._instances(relaxed, part, False, first=True))
-            return bool(relaxed.some(self._breach(part), part.parameters))
+            return bool(relaxed.find_bindings(self._breach(part), part.parameters))
         except LimitReached:
             return True
 
@@ -152,7 +152,7 @@ class LintProblem:
                 if part.mode == "whole":
                     bindings = self._instances(relaxed, part, False)
                 else:
-                    bindings = relaxed.some(self._breach(part), part.parameters, count=CANDIDATES)
+                    bindings = relaxed.find_bindings(self._breach(part), part.parameters, count=CANDIDATES)
             except LimitReached:
                 return unknown
             every &= len(bindings) <= TRIED
@@ -216,7 +216,7 @@ class LintProblem:
             return False
         try:
             if part.mode != "whole":
-                return bool(relaxed.never(part.body, part.parameters))
+                return bool(relaxed.find_impossible_binding(part.body, part.parameters))
             if self._unbounded:
                 return False
             return len(self._instances(relaxed, part, True)) < instance_count(self.task, part)
