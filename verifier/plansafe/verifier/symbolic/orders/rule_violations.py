@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.normal_forms import dnf, generated_slots
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS

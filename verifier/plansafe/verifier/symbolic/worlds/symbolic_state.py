@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import (
     Atom,
