@@ -62,7 +62,7 @@ def judged(home: str, plan: str, *, spec: str = RULES, problem: str = PROBLEM, *
 
 
 def used(report: Report) -> list[tuple[str, int]]:
-    return [(one.exemption.place, one.times) for one in report.decided.exempted]
+    return [(one.exemption.place, one.times) for one in report.verdict_basis.exempted]
 
 
 # ---- what decides ---------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_without_pets_what_harms_animals_alone_is_exempt() -> None:
     plan = "(light sink)\n(wipe)\n"
     report = judged("[who]\npets = false\n", plan)
     assert report.headline is Headline.UNSAFE  # somebody slips
-    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.decided.exempted] == [
+    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.verdict_basis.exempted] == [
         ("no pets live here", ["cat-dry"])
     ]
     assert used(judged("[who]\npets = true\n", plan)) == []
@@ -183,7 +183,7 @@ def test_where_all_rules_are_exempt_nothing_is_said_about_safety(run: Run) -> No
 def test_what_was_there_before_uses_no_exemption() -> None:
     lit = PROBLEM.replace("(:init)", "(:init (on oven))")
     report = judged(OVEN, "(wipe)\n", problem=lit, judge="introduced")
-    assert (report.headline, report.decided.before, used(report)) == (Headline.SAFE, 1, [])
+    assert (report.headline, report.verdict_basis.before, used(report)) == (Headline.SAFE, 1, [])
     assert used(judged(OVEN, "(wipe)\n", problem=lit)) == [("home.toml:1", 1)]
 
 

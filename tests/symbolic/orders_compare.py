@@ -10,11 +10,11 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import order_audit
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
-from plansafe.verifier.symbolic.worlds.encoding import WorldsVerdict
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""

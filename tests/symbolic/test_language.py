@@ -20,7 +20,7 @@ from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, LeavesOpen
+from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
@@ -557,7 +557,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         lambda checker: localise(checker, PLAN),
     )
     for door in doors:
-        with pytest.raises(LeavesOpen) as raised:
+        with pytest.raises(NeedsOneWorld) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
@@ -579,7 +579,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    checker = Checker.of(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
+    checker = Checker.from_compiled(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     assert any(says in d.message for d in report.diagnostics)
@@ -596,7 +596,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     assert not checker.open
     report = checker.check(plan)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
-    with pytest.raises(LeavesOpen):
+    with pytest.raises(NeedsOneWorld):
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
     with pytest.raises(ValueError, match=r"order or the durations|takes time"):

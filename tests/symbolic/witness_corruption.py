@@ -25,13 +25,13 @@ from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
 from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
-from plansafe.verifier.reporting.worlds import Completion, Outcomes  # noqa: E402
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
-from plansafe.verifier.symbolic.worlds.verdict import NoPossibleWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -53,7 +53,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
     finally:
         audit.judge.close()
     kernel = kernel_of(case)
-    worlds = [verdict.not_executable, verdict.not_goal, verdict.not_safe]
+    worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
         which = draw.randrange(3)
         world = worlds[which] or next((w for w in worlds if w is not None), None)
@@ -89,7 +89,7 @@ def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completio
         elif kind == 1 and audit.encoding.outcomes:
             (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.outcomes.items()))
             usual, exceptions = outcomes[step, which]
-            outcomes[step, which] = Outcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
+            outcomes[step, which] = OneofOutcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
         elif kind == 2 and values:
             values[draw.choice(sorted(values))] += draw.choice((1, -1, Fraction(1, 2)))
     return world._replace(facts=frozenset(facts), values=values, outcomes=outcomes)

@@ -10,12 +10,12 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
-from plansafe.verifier.symbolic.worlds.reporter import choose_headline
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.verdict import choose_headline
 
 ENGINES = ("auto", "smt")
 
@@ -23,7 +23,7 @@ ENGINES = ("auto", "smt")
 def checker_of(case: WorldsCase, engine: str = "auto") -> Checker:
     """The checker of a case."""
     specs = [Source(f"spec{i}.safe", text) for i, text in enumerate(case.specs)]
-    options = Options(engine=engine, infer_invariants=False, **case.question._asdict())
+    options = Options(engine=engine, infer_invariants=False, **case.criteria._asdict())
     return Checker(Source("domain.pddl", case.domain), Source("problem.pddl", case.problem), specs, options)
 
 
@@ -56,7 +56,7 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
                 f"{engine}: {report.headline.value} ({report.exit_code}), not {found.headline} ({found.exit_code})"
             )
         if found.complete:
-            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.question == EVERY_VIOLATION)]
+            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.criteria == EVERY_VIOLATION)]
             out += [f"{engine}: {text}" for text in _statuses(report, found.rules, has_functions(case))]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
@@ -110,7 +110,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
 
 def given_up(case: WorldsCase, safe: Worlds) -> bool:
     """Whether the circuit does not know what was there before over a whole trace, where that decides."""
-    return case.question.introduced and safe is Worlds.UNKNOWN
+    return case.criteria.only_introduced and safe is Worlds.UNKNOWN
 
 
 def _replays(case: WorldsCase) -> bool:

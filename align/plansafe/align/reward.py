@@ -20,7 +20,7 @@ from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
@@ -105,7 +105,7 @@ class Scorer:
         size, worth = len(steps), self.worth
         run = _Counted(self.checker.engine, HALT)
         run.steps(steps)
-        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.question)
+        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
         whole = run.executed == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
@@ -151,7 +151,7 @@ def _parts(goal: Formula) -> list[Formula]:
     return [goal]
 
 
-class _Counted(Run):
+class _Counted(Replay):
     """A run that counts the steps which led to a state that was not there before. Nobody asks why one fails."""
 
     def __init__(self, engine: Engine, reading: str) -> None:

@@ -119,7 +119,7 @@ class Detours:
             return None
         try:
             wishes = [
-                (formula, dict(slots)) for formula, slots in pending_obligations(now.runtime, self.walks.question)
+                (formula, dict(slots)) for formula, slots in pending_obligations(now.runtime, self.walks.criteria)
             ]
             wishes += [(formula, {}) for formula in self.walks.engine.task.goal]
             more = self.reach.meet(wishes, now, UNDONE)

@@ -309,7 +309,7 @@ class Maker:
             plan = self.random.choice(founds).plan
             starts.append(plan.steps[: self.random.randint(1, len(plan.steps))])
         for steps in starts[: effort.plans]:
-            now = Execution.initial(self.engine, False, self.walks.question)
+            now = Execution.initial(self.engine, False, self.walks.criteria)
             if not all([now.take(step) for step in steps]):
                 continue
             found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
@@ -450,7 +450,7 @@ class Maker:
         text = "".join([f"{step}\n" for step in self.walks.texts(unsafe.steps)])
         options = RepairOptions(max_cost=2, max_repairs=1, time_limit_s=None, tie_limit_s=0)
         compiled = self.task.checker.compiled
-        alone = Checker.of(compiled._replace(options=compiled.options._replace(replay="never")))
+        alone = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
         found = repair(alone, PlanText("plan", text), options)
         steps = self.walks.read("\n".join(found.repairs[0].steps)) if found.repairs else None
         plan = self.walks.judge(steps) if steps else None

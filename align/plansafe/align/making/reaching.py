@@ -13,8 +13,8 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import flattened, instances
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
 from plansafe.verifier.planning.backward_estimates import UNREACHABLE_COST, BackwardEstimator

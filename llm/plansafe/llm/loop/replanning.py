@@ -39,7 +39,7 @@ class Walker:
         self.checker = checker
         self.taken: list[Part] = []
         self._cropped = cropped
-        self._now = Execution.initial(checker.engine, True, checker.options.question)
+        self._now = Execution.initial(checker.engine, True, checker.options.criteria)
 
     def walk(self, parts: Sequence[Part]) -> Walk:
         """Take steps until one fails."""

@@ -9,7 +9,7 @@ from typing import assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import Disjunct, dnf
+from plansafe.verifier.compile.normal_forms import Disjunct, dnf
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import Limited, LimitReached

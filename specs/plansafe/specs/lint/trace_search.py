@@ -19,7 +19,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
 from plansafe.verifier.model.operations import substitute
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 MAX_NODES = 1_500
 
@@ -110,20 +110,24 @@ def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: 
 
     ``checker`` must be ``ok``, and leave nothing open.
     """
-    rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    rules = [
+        rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
     return _solved(checker, rules, checker.engine.task.goal if reach_goal else (), seconds)
 
 
 def find_violating_plan(
     checker: Checker,
-    part: Part,
+    part: RulePart,
     objects: tuple[int, ...],
     seconds: float,
     satisfied: frozenset[int] = frozenset(),
 ) -> PlanningResult:
     """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps the rules ``satisfied``."""
-    rules = [rule if n in satisfied else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
-    opposite = Part(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
+    rules = [
+        rule if n in satisfied else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
+    opposite = RulePart(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
     rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))
     return _solved(checker, rules, (), seconds)
@@ -135,7 +139,7 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
 
     task = checker.engine.task._replace(goal=goal)
     compiled = checker.compiled.variant(task, rules)
-    own = Checker.of(compiled._replace(options=checker.options._replace(replay="never")))
+    own = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if own.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=own.engine.limit.message)
     found = default_planners().solve(PlanningQuery(own, rules=bool(rules), time_limit_s=seconds))
@@ -145,7 +149,7 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     return found
 
 
-def _opposite(part: Part, objects: dict[int, int]) -> Formula:
+def _opposite(part: RulePart, objects: dict[int, int]) -> Formula:
     """What a trace is like that breaks an instance of a part."""
     wrong: Formula = Not(part.body)
     match part.mode:
@@ -159,6 +163,6 @@ def _opposite(part: Part, objects: dict[int, int]) -> Formula:
     return substitute(found, objects)
 
 
-def violation_condition(part: Part, wrong: Formula) -> Formula:
+def violation_condition(part: RulePart, wrong: Formula) -> Formula:
     """A letter that a part is about, and where something is ``wrong``."""
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], wrong))

@@ -19,7 +19,7 @@ from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported
 from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 _EDIT_CLASSES = {
@@ -56,7 +56,7 @@ def diagnose(
         witnesses = (_unknown(problem),)
         if report.headline is None:
             witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
-        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.question)), result)
+        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.criteria)), result)
     repairer = Repairer(checker, plan, read.steps, options, progress)
     result = repairer.run()
     return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
@@ -77,7 +77,7 @@ class _Classes:
         found = (
             list(self.impossible.values())
             + list(self._edits())
-            + list(_flags(self.report, self.checker.options.question))
+            + list(_flags(self.report, self.checker.options.criteria))
         )
         found += self._no_repair()
         order = list(ErrorClass)
@@ -98,14 +98,14 @@ class _Classes:
         engine = self.checker.engine
         try:
             openings = self.checker.compiled.openings
-            relaxed = Relaxation(engine, lambda: False, openings, constants=True, most=MAX_MATCHES)
+            relaxed = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
         for number, step in doubtful:
-            if relaxed.may(And(step.action.start.condition), step.binding):
+            if relaxed.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
-            obstacle = next((part for part in parts if not relaxed.may(part, step.binding)), None)
+            obstacle = next((part for part in parts if not relaxed.may_hold(part, step.binding)), None)
             what = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
             text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
@@ -175,13 +175,13 @@ def edit_text(edit: Edit) -> str:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
-def _flags(report: Report, question: Question) -> Iterator[Witness]:
+def _flags(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
     """What stands beside the classes of edits: the goal, and broken rules that decide, in the reading *halt*."""
     seen: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
             error = ErrorClass.UNMET_GOAL
-        elif "halt" not in finding.readings or not finding.decides(question):
+        elif "halt" not in finding.readings or not finding.decides(criteria):
             continue
         elif finding.finding_class in _PASSING:
             error = ErrorClass.PROCESS_HAZARD

@@ -12,7 +12,7 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
@@ -243,7 +243,7 @@ class ExplainedExecution:
         """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
         evaluator = self.evaluator
         try:
-            return combine(evaluator.fluents, [interpreted(evaluator, step.action.start, step.binding)])
+            return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 

@@ -83,7 +83,7 @@ def localise(
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # That violations count by their blame is an option of the checker that no other planner knows.
-        planner = ForwardSearch() if checker.options.question.introduced else default_planners()
+        planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -93,7 +93,7 @@ def localise(
     if read.timed is not None:
         findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
         failed = [f.step for f in findings if f.finding_class in _FAILED]
-        asked = checker.options.question
+        asked = checker.options.criteria
         wrong = [f for f in findings if f.finding_class in _VIOLATED and f.decides(asked)]
         broken = [f.step for f in wrong if not (failed and f.at_end)]
         where = (min(broken, default=None), min(failed, default=None), divergence)

@@ -192,9 +192,9 @@ class RegretCalculator:
     def _grounded(self) -> EstimateCache:
         known = self._known
         if known is None:
-            engine, question = self.checker.engine, self.checker.options.question
-            known = EstimateCache(Execution.initial(engine, True, question))
-            known.ground(self.planner.lifted_relaxation(engine, True, question), self._check)
+            engine, criteria = self.checker.engine, self.checker.options.criteria
+            known = EstimateCache(Execution.initial(engine, True, criteria))
+            known.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check)
             self._known = known
         return known
 

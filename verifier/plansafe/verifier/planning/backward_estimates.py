@@ -16,8 +16,8 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import Part, flattened, instances, searchable
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import Part, flattened, instances, searchable
 from plansafe.verifier.model.nodes import (
     Action,
     And,

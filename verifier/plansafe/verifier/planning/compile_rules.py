@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -55,8 +55,8 @@ from plansafe.verifier.planning.rule_parts import compile_rule_part
 from plansafe.verifier.planning.simplification import fold_constants, is_simple_precondition, remove_unused_functions
 from plansafe.verifier.planning.task_draft import TaskDraft, unconditional_effect
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.rules.model import Part
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 OBSERVE, FINISH = "observe", "finish"
 
@@ -77,17 +77,17 @@ class CompiledRules(NamedTuple):
     cost: int | None
 
 
-def compile_rules(engine: Engine, rules: bool = True, question: Question = EVERY_VIOLATION) -> CompiledRules:
+def compile_rules(engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> CompiledRules:
     """Compile an engine's rules (with ``rules`` false: none; else those that can decide) into its task.
 
     Raises :class:`CannotCompile`. Linear in the size of the rules but for automata of trajectory formulas, which have
     up to :data:`MAX_STATES` states and a transition for each way their leaves can differ.
     """
-    return _Compiler(engine, rules, question).compiled()
+    return _Compiler(engine, rules, criteria).compiled()
 
 
 class _Compiler:
-    def __init__(self, engine: Engine, rules: bool, question: Question) -> None:
+    def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria) -> None:
         self.engine = engine
         if engine.refused is not None:
             raise CannotCompile(engine.refused.message)
@@ -95,12 +95,12 @@ class _Compiler:
             raise CannotCompile("durative actions")
         if any([literal.time > 0 for literal in engine.task.timed_literals]):
             raise CannotCompile("timed initial literals")
-        self.parts: list[tuple[str, Part]] = []
+        self.parts: list[tuple[str, RulePart]] = []
         if rules:
             if engine.limit is not None:
                 raise CannotCompile(engine.limit.message)
             for rule in engine.rules:
-                if question.decides(rule):
+                if criteria.can_decide(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = TaskDraft(engine)
         self.source = self.draft.source

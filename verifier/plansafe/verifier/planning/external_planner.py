@@ -49,13 +49,13 @@ class CompilationCache:
         """
         if not query.checker.ok:
             raise ValueError("the domain, problem or specification has errors")
-        asked = query.checker.options.question
-        if query.rules and asked.introduced:
+        criteria = query.checker.options.criteria
+        if query.rules and criteria.only_introduced:
             return PlanningResult(
                 PlanningStatus.UNSUPPORTED,
                 detail="the compiled rules count every violation, including pre-existing ones",
             )
-        if query.rules and asked.in_part:
+        if query.rules and criteria.has_partial_exemptions:
             return PlanningResult(
                 PlanningStatus.UNSUPPORTED,
                 detail="the compiled rules do not support an exemption for only some objects",
@@ -63,7 +63,7 @@ class CompilationCache:
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:
-                compiled = compile_rules(query.checker.engine, query.rules, asked)
+                compiled = compile_rules(query.checker.engine, query.rules, criteria)
                 known[query.rules] = (compiled, Engine(with_existential_conditions(compiled.task), [], {}))
             except CannotCompile as problem:
                 known[query.rules] = str(problem)

@@ -32,7 +32,7 @@ from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache, StateEstimate
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 MAX_NODES = 1_000_000
 KEPT = 3_000
@@ -53,7 +53,9 @@ class ForwardSearch:
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self.max_nodes = max_nodes
-        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, Question], LiftedRelaxation]] = WeakKeyDictionary()
+        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, VerdictCriteria], LiftedRelaxation]] = (
+            WeakKeyDictionary()
+        )
 
     def available(self) -> bool:
         """It needs nothing that may be missing."""
@@ -70,7 +72,7 @@ class ForwardSearch:
         why = unsupported_task_reason(checker.compiled, query.rules) if checker.ok else errors
         if why:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why, planner=self.name)
-        start = Execution.initial(checker.engine, query.rules, checker.options.question)
+        start = Execution.initial(checker.engine, query.rules, checker.options.criteria)
         try:
             for number, step in enumerate(query.prefix, 1):
                 if not start.take(step):
@@ -120,12 +122,14 @@ class ForwardSearch:
             detail = f"no plan found within {why} and {search.visited} states"
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=detail, planner=self.name)
 
-    def lifted_relaxation(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> LiftedRelaxation:
+    def lifted_relaxation(
+        self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION
+    ) -> LiftedRelaxation:
         """The task as the relaxation wants it, compiled once."""
         known = self._lifted.setdefault(engine, {})
-        key = rules, question
+        key = rules, criteria
         if key not in known:
-            known[key] = LiftedRelaxation(engine, rules, question)
+            known[key] = LiftedRelaxation(engine, rules, criteria)
         return known[key]
 
 
@@ -151,7 +155,7 @@ def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
-    if compiled.options.question.in_part:
+    if compiled.options.criteria.has_partial_exemptions:
         return "the search does not support an exemption for only some objects"
     return ""
 
@@ -233,7 +237,7 @@ class _Search:
             found = self._at_first()
             if found is not None:
                 return found
-        self._relaxed = cache.ground(self.owner.lifted_relaxation(start.engine, rules, start.question), self._check)
+        self._relaxed = cache.ground(self.owner.lifted_relaxation(start.engine, rules, start.criteria), self._check)
         root = _Node(None, None, start)
         if self.shortest:
             return self._outcome(self._shortest(root))
@@ -343,7 +347,7 @@ class _Search:
         if self._relaxed is not None:
             return
         named = (step.action.name, step.objects)
-        for one in broken.news:
+        for one in broken.new_violations:
             part = broken.engine.plan.parts[one.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             if part.step is None or part.after or len(one.binding) != len(part.parameters) or is_temporal(formula):

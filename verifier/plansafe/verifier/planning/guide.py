@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Option
+from plansafe.verifier.execution.broken_instances import StepOption
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -56,9 +56,9 @@ class Guide:
         """How many questions were put to the search."""
         self.steps: list[GroundAction] = []
         self._planner = planner or ForwardSearch()
-        self._execution = Execution.initial(compiled.engine, rules, compiled.options.question)
+        self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
         self._cache = EstimateCache(self._execution.fork())
-        self._options: list[Option] | None = None
+        self._options: list[StepOption] | None = None
         self._kept: Steps | None = None
         self._ways = KnownContinuations()
         self._been = VisitedStates(self._execution)
@@ -68,7 +68,7 @@ class Guide:
         """Whether the plan may end here: the goal is reached and every rule kept."""
         return self._execution.accepted
 
-    def options(self) -> list[Option]:
+    def options(self) -> list[StepOption]:
         """All legal steps, each with the instances of rules that it would break. Computed once for each state."""
         if self._options is None:
             self._options = self._execution.options()

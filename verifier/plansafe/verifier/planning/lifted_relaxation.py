@@ -31,14 +31,14 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import push_negation
-from plansafe.verifier.rules.model import Part, step_predicate
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
 class StepRulePart(NamedTuple):
     """A part of a rule about a step, with what watches it: an automaton (its number among the monitors) or a check."""
 
-    part: Part
+    part: RulePart
     number: int
     check: StepCheck | None
 
@@ -57,12 +57,12 @@ class OperatorSchema(NamedTuple):
 class LiftedRelaxation:
     """The schemas of an engine's task, compiled once for any number of searches. ``rules``: with the step rules.
 
-    ``question``: which rules can decide; the others demand nothing.
+    ``criteria``: which rules can decide; the others demand nothing.
     """
 
-    def __init__(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> None:
+    def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION) -> None:
         self.engine = engine
-        self.question = question
+        self.criteria = criteria
         self._asked: set[tuple[int, tuple[int, ...]]] = set()
         self.schemas: list[OperatorSchema] = []
         for action in engine.task.actions.values():
@@ -80,7 +80,7 @@ class LiftedRelaxation:
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
         plan, action_predicates = self.engine.plan, self.engine.action_predicates
-        hard = frozenset([n for n, part in enumerate(plan.parts) if self.question.decides(plan.rules[part.rule])])
+        hard = frozenset([n for n, part in enumerate(plan.parts) if self.criteria.can_decide(plan.rules[part.rule])])
         names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
         checks = {check.part: check for checks in prototype.checks.values() for check in checks}

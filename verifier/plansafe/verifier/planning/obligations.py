@@ -12,18 +12,18 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""
 
 
-def pending_obligations(runtime: Runtime, question: Question = EVERY_VIOLATION) -> list[Obligation]:
+def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
     """What must come true.
 
-    Where only what the plan caused is in ``question``, nothing of what was wrong at letter 0 is demanded.
+    Where only what the plan caused is in ``criteria``, nothing of what was wrong at letter 0 is demanded.
     """
-    idle, introduced = runtime.plan.idle(question), question.introduced
+    idle, introduced = runtime.plan.idle(criteria), criteria.only_introduced
     out: list[Obligation] = []
     for monitor in runtime.monitors:
         if monitor.part in idle:

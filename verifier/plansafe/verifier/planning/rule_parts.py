@@ -38,10 +38,10 @@ from plansafe.verifier.planning.simplification import (
 from plansafe.verifier.planning.task_draft import ActionEffect, FormulaReading, TaskDraft
 from plansafe.verifier.planning.temporal_facts import acceptance_condition, value_after_letter, value_at_letter
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 
-def compile_rule_part(draft: TaskDraft, part: Part) -> None:
+def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
     """Add what checks a part of a rule. Raises :class:`CannotCompile`."""
     if any([not draft.source.domains[v.domain] for v in part.parameters]):
         return

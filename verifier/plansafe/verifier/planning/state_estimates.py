@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import structure
+from plansafe.verifier.execution.monitors.program import structural_key
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -96,7 +96,7 @@ class EstimateCache:
         """
         wishes: list[Subgoal] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
-            asked = pending_obligations(execution.runtime, execution.question)
+            asked = pending_obligations(execution.runtime, execution.criteria)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
         value, steps = self.backward.estimate(execution.state, wishes, most)
         return StateEstimate(value, steps, None, [])
@@ -123,8 +123,8 @@ class EstimateCache:
         if relaxed.goal is None or execution.runtime is None:
             return relaxed.goal
         every = set(relaxed.goal)
-        for formula, binding in pending_obligations(execution.runtime, execution.question):
-            key = (structure(formula), binding)
+        for formula, binding in pending_obligations(execution.runtime, execution.criteria):
+            key = (structural_key(formula), binding)
             if key not in self._goals:
                 try:
                     self._goals[key] = relaxed.conditions.conjunction(formula, dict(binding), True)

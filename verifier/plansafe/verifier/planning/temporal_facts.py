@@ -9,7 +9,7 @@ from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     ComponentState,
-    structure,
+    structural_key,
 )
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -34,7 +34,7 @@ from plansafe.verifier.model.operations import (
 )
 from plansafe.verifier.planning.task_draft import FormulaReading, TaskDraft
 from plansafe.verifier.planning.trace_automata import LtlAutomaton, OperatorAutomaton, TraceAutomaton
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 def acceptance_condition(
@@ -44,7 +44,7 @@ def acceptance_condition(
 
     With ``fatal``, the trace must satisfy it: whatever makes that impossible is a violation at once.
     """
-    if past_only(formula):
+    if is_past_only(formula):
         return _automaton(draft, LtlAutomaton(draft.source, formula, positive), fatal, reading)
     match formula:
         case Not():
@@ -67,7 +67,7 @@ def acceptance_condition(
                     fatal,
                     reading,
                 )
-            if formula.operator == "always" and positive and fatal and past_only(formula.operands[0]):
+            if formula.operator == "always" and positive and fatal and is_past_only(formula.operands[0]):
                 body = value_at_letter(draft, formula.operands[0], reading)
                 draft.emit(reading, draft.violation(reading.domains.values(), Not(body)))
                 return TRUE
@@ -135,12 +135,12 @@ def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReadi
     """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
     if isinstance(formula, Temporal):
         _bit(draft, formula, reading)
-        return reading.settled[structure(formula)]
+        return reading.settled[structural_key(formula)]
     return map_children(formula, lambda part: value_after_letter(draft, part, reading))
 
 
 def _bit(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
-    key = structure(formula)
+    key = structural_key(formula)
     if key in reading.bits:
         return reading.bits[key]
     operator = past_operator(formula)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts, undecided
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
@@ -87,11 +86,11 @@ def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options:
     return options.protected | frozenset(own)
 
 
-def unsupported_plan_reason(checker: Checker, read: ReadSteps) -> str:
+def unsupported_plan_reason(checker: Checker, read: ResolvedPlan) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    if checker.options.question.in_part:
+    if checker.options.criteria.has_partial_exemptions:
         return IN_PART
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
@@ -122,7 +121,7 @@ class Repairer:
     ) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
+        self.criteria = checker.options.criteria
         self.plan = plan
         self.steps = steps
         self.options = options
@@ -138,7 +137,7 @@ class Repairer:
         self.all_listed = True
         self._no_safe_plan = False
         """Whether it was proved that no safe plan reaches the goal."""
-        self._reasons = EditReasons(checker.engine, steps, self.question)
+        self._reasons = EditReasons(checker.engine, steps, self.criteria)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
@@ -206,7 +205,7 @@ class Repairer:
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _task(self) -> RepairTask:
-        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.question)
+        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.criteria)
 
     def _search(self, insertions_only: bool = False) -> RepairSearch:
         tie_limit = 0.1 if insertions_only else self.options.tie_limit_s
@@ -337,14 +336,14 @@ class Repairer:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([counts(self.engine, v, self.question) for v in outcome.violations])
-            and not undecided(self.engine, outcome, self.question)
+            and not any([self.engine.decides(v, self.criteria) for v in outcome.violations])
+            and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
             and outcome.limit is None
         )
 
     def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(steps)
         return run.outcome(len(steps))
 
@@ -482,11 +481,11 @@ class Repairer:
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if counts(self.engine, v, self.question)]
+        broken = [v for v in outcome.violations if self.engine.decides(v, self.criteria)]
         bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 

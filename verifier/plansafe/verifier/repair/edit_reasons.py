@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.purpose import NotCovered, Support, supports
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 _MOST = 2
 """Supports that a reason names."""
@@ -21,16 +20,16 @@ _MOST = 2
 class EditReasons:
     """The reasons of the edits of one plan."""
 
-    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed], question: Question) -> None:
+    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed], criteria: VerdictCriteria) -> None:
         self.engine = engine
-        self.question = question
+        self.criteria = criteria
         self.objects = engine.task.objects
         self.original = original
 
     def of_new(self, aligned: Alignment, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
-            found = supports(self.engine, aligned.steps, place + 1, self.question)
+            found = find_supports(self.engine, aligned.steps, place + 1, self.criteria)
         except NotCovered:
             return ""
 
@@ -75,7 +74,7 @@ class EditReasons:
 
     def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
-        run = Run(self.engine, HALT)
+        run = Replay(self.engine, HALT)
         run.steps(steps)
         outcome = run.outcome(len(steps))
         task = self.engine.task
@@ -92,7 +91,7 @@ class EditReasons:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
-            if not counts(self.engine, violation, self.question):
+            if not self.engine.decides(violation, self.criteria):
                 continue
             part = self.engine.plan.parts[violation.part]
             rule = self.engine.rules[part.rule]

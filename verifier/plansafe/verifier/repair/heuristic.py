@@ -12,8 +12,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
@@ -108,7 +107,7 @@ class FaultHeuristic:
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
@@ -136,12 +135,12 @@ class FaultHeuristic:
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.task.engine, FORCE)
+        run = Replay(self.task.engine, FORCE)
         run.steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.question):
+            if not self.task.engine.decides(violation, self.task.criteria):
                 continue
             part = self.task.engine.plan.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")

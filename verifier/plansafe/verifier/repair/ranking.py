@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.triggers import Pattern, patterns
-from plansafe.verifier.execution.replay import FORCE, HALT, Run
+from plansafe.verifier.execution.replay import FORCE, HALT, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.alignments import Alignment
@@ -112,7 +112,7 @@ class RepairRanking:
                 if objects is not None:
                     found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
 
-        def observe(_run: Run, number: int, changes: list[StateChange]) -> None:
+        def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
             action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
@@ -122,7 +122,7 @@ class RepairRanking:
             if log is not None:
                 log.append(list(changes))
 
-        run = Run(self.engine, reading, observer=observe)
+        run = Replay(self.engine, reading, observer=observe)
         run.steps(steps)
         return found, run.state
 

@@ -29,8 +29,8 @@ from plansafe.verifier.model.operations import is_stutter_sensitive, mentions, s
 from plansafe.verifier.repair.demands import Demand, DemandFinder
 from plansafe.verifier.repair.effects import EffectIndex, GroundEffects, ObjectPattern
 from plansafe.verifier.repair.model import Weights
-from plansafe.verifier.rules.model import Part
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
 class RepairTask:
@@ -42,10 +42,10 @@ class RepairTask:
         steps: Sequence[GroundAction | IllFormed],
         weights: Weights,
         protected: frozenset[int],
-        question: Question = EVERY_VIOLATION,
+        criteria: VerdictCriteria = EVERY_VIOLATION,
     ) -> None:
         self.engine = engine
-        self.question = question
+        self.criteria = criteria
         self.steps = list(steps)
         self.length = len(self.steps)
         self.weights = weights
@@ -90,7 +90,7 @@ class RepairTask:
 
         Then a plan may have to leave alone what the instance reads, and may not only have to mend it.
         """
-        if not self.question.introduced:
+        if not self.criteria.only_introduced:
             return False
         own = self.engine.plan.parts[part]
         if self.views[part][0] == STATE and own.mode in ("always", "end"):
@@ -102,7 +102,7 @@ class RepairTask:
     @cached_property
     def _early(self) -> frozenset[int]:
         """The parts of rules that remember an instance from letter 0 for the sake of blame."""
-        runtime = Execution.initial(self.engine, question=self.question).runtime
+        runtime = Execution.initial(self.engine, criteria=self.criteria).runtime
         monitors = () if runtime is None else runtime.monitors
         return frozenset([m.part for m in monitors if isinstance(m, Automaton) and m.early]) | frozenset(
             [m.part for m in monitors if isinstance(m, Invariant) and m.episodes]
@@ -143,7 +143,7 @@ STATE, TRACE, DEADLINE, LETTERS = range(4)
 numbers of steps in any manner."""
 
 
-def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
+def view_of(part: RulePart, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINES for f in operators]):

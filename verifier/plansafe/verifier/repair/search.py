@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
@@ -85,9 +85,9 @@ class RepairSearch:
         self.flaws = Flaws(task)
         self.edits = Edits(self.agenda, self.flaws, self, insertions_only)
         self._nodes: dict[Key, Node] = {}
-        self.root = Node(0, Execution.initial(task.engine, question=task.question), _NONE, _NONE)
+        self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
-        self.root.broken = self.root.now.faults
+        self.root.broken = self.root.now.lasting_violations
         if not self.root.broken:
             self._expand_later(self.root)
 
@@ -166,7 +166,7 @@ class RepairSearch:
         """Add an edge, and its target if it is new."""
         target = Node(position, now, deferred, borrowed)
         own = None if taken is None else self.task.effects.of(taken)
-        broken = () if taken is None else now.news
+        broken = () if taken is None else now.new_violations
         total = source.cost + cost
         if broken:
             target.broken = broken
@@ -319,7 +319,7 @@ class RepairSearch:
         for demand in self.flaws.goal(node):
             self.receive(node, demand, 0, True)
 
-    def _rules_flaw(self, node: Node, broken: tuple[Broken, ...]) -> None:
+    def _rules_flaw(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
         for at, demand, extra in self.flaws.rules(node, broken):
             self.receive(at, demand, extra, True)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.model.garbage_collection import uncollected
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
@@ -55,7 +55,7 @@ def audit(case: AuditCase) -> Report:
         return WorldsReporter(case).nothing(diagnostic, Headline.UNKNOWN)
 
 
-def _unsupported(compiled: CompiledTask, read: ReadSteps) -> tuple[str, str] | None:
+def _unsupported(compiled: CompiledTask, read: ResolvedPlan) -> tuple[str, str] | None:
     """Why no way of judging over worlds fits, and what to do about it."""
     options = compiled.options
     if read.timed is not None and not (compiled.open or read.open):

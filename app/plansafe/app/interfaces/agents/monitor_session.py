@@ -17,7 +17,7 @@ from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.forward_search import ForwardSearch
@@ -50,9 +50,9 @@ class MonitorSession:
         self.position = 0
         self._rules = [rule.name for rule in checker.rules if rule.applicable]
         self._notes = [diagnostic_object(d, prepared.sources) for d in (*prepared.notes, *checker.diagnostics)]
-        question = checker.options.question
+        criteria = checker.options.criteria
         rules = zip(checker.rules, checker.compiled.bindings, strict=True)
-        deciding = [r for r, bindings in rules if bindings and question.may_decide(r.name, r.severity)]
+        deciding = [r for r, bindings in rules if bindings and criteria.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
             diagnostic = no_rules()._replace(
                 message="no applicable rule can decide: the session would monitor nothing",
@@ -213,6 +213,6 @@ def _monitor(prepared: Prepared) -> Monitor:
     if reason is None:
         try:
             return Monitor(checker.compiled)
-        except LeavesOpen as error:
+        except NeedsOneWorld as error:
             reason = str(error)
     raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from plansafe.verifier.execution.state import checked
+from plansafe.verifier.execution.state import checked_number
 from plansafe.verifier.model.nodes import Number, normal_number
 
 LinearTerms: TypeAlias = tuple[tuple[int, Number], ...]
@@ -80,19 +80,19 @@ class Affine:
 
     def _plus(self, other: NumberOrAffine, factor: int) -> NumberOrAffine:
         if not isinstance(other, Affine):
-            return Affine(self.trail, checked(normal_number(self.constant + factor * other)), self.items)
+            return Affine(self.trail, checked_number(normal_number(self.constant + factor * other)), self.items)
         total = dict(self.items)
         for variable, amount in other.items:
-            total[variable] = checked(normal_number(total.get(variable, 0) + factor * amount))
-        constant = checked(normal_number(self.constant + factor * other.constant))
+            total[variable] = checked_number(normal_number(total.get(variable, 0) + factor * amount))
+        constant = checked_number(normal_number(self.constant + factor * other.constant))
         items = tuple(sorted([item for item in total.items() if item[1]]))
         return Affine(self.trail, constant, items) if items else constant
 
     def _scaled(self, factor: Number) -> NumberOrAffine:
         if not factor:
             return 0
-        items = tuple([(variable, checked(normal_number(amount * factor))) for variable, amount in self.items])
-        return Affine(self.trail, checked(normal_number(self.constant * factor)), items)
+        items = tuple([(variable, checked_number(normal_number(amount * factor))) for variable, amount in self.items])
+        return Affine(self.trail, checked_number(normal_number(self.constant * factor)), items)
 
     def __add__(self, other: NumberOrAffine) -> NumberOrAffine:
         return self._plus(other, 1)

@@ -11,16 +11,15 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
-from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import counts, violated_rules
+from plansafe.verifier.reporting.summary import rule_counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut, monitors_at_start
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
@@ -143,7 +142,7 @@ class _Search:
         self.compiled = compiled
         self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded(compiled.options.tolerance, decimals)
+        self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
@@ -153,7 +152,7 @@ class _Search:
             [_middle(given[n], low, high) for n, (low, high) in zip(self.numbers, self.box, strict=True)]
         )
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
-        exact = compiled.options.question != EVERY_VIOLATION
+        exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = make_schedule(
@@ -266,7 +265,7 @@ class _Search:
         run.note_order()
         judged = WorldVerdict(None, None, None) if outcome is None else self._judged(outcome)
         if outcome is not None:
-            seen = counts(self.compiled, outcome)
+            seen = rule_counts(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, seen if outcome.limit is None else mark_unknown(seen)])
         whole = cell_of(run.marks(), self.box)
         self.runs += 1
@@ -314,7 +313,9 @@ class _Search:
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
-        unknown = undecided(self.engine, outcome, self.compiled.options.question) or outcome.limit is not None
+        unknown = (
+            self.engine.leaves_undecided(outcome.undecided, self.compiled.options.criteria) or outcome.limit is not None
+        )
         return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,
@@ -323,14 +324,14 @@ class _Search:
         )
 
     def _violated(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, question = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.question
+        parts, rules, criteria = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
             return frozenset(
                 [
                     v.part.rule
                     for v in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
-                    if question.counts(v.rule, v.blame, [name for _, name in v.binding])
+                    if criteria.is_decisive(v.rule, v.blame, [name for _, name in v.binding])
                 ]
             )
         return frozenset([parts[v.part].rule for v in hard])

@@ -14,14 +14,14 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, START, Event, TimedRun, interfering_events
+from plansafe.verifier.execution.timed import END, START, Event, TimedReplay, interference_failure
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
@@ -32,7 +32,7 @@ from plansafe.verifier.symbolic.durations.fact_spans import FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
 
 
-class DurationRun(TimedRun):
+class DurationRun(TimedReplay):
     """The reading *halt* in the world of the trail that the schedule's times belong to.
 
     ``first``: events that are taken before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
@@ -61,7 +61,7 @@ class DurationRun(TimedRun):
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
         self._numbers: dict[int, int] = {}
-        self._found: dict[int, Happening] = {}
+        self._found: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
     def before_start(self) -> None:
@@ -170,15 +170,15 @@ class DurationRun(TimedRun):
         self.trail.turn(("check", self._numbers[id(event)]))
         return super()._failure(event)
 
-    def _effects(self, event: Event) -> Happening | Failure:
+    def _effects(self, event: Event) -> SnapEffects | Failure:
         number = self._numbers[id(event)]
         self.trail.turn(("effect", number))
         found = super()._effects(event)
-        if isinstance(found, Happening):
+        if isinstance(found, SnapEffects):
             self._found[number] = found
         return found
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
         self.trail.turn(("take", len(self.batches) - 1))
         return super()._take_together(time, happenings)
 
@@ -227,7 +227,7 @@ class DurationRun(TimedRun):
             e for e in self.batches[-1] if (step := self.present[e].step) is not None and step.number == failure.step
         ]
 
-    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:  # noqa: ARG002
+    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
         """As for any run; but how close two events are is asked last, and of each event's own time."""
         times, now = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
         out: list[Failure] = []
@@ -244,7 +244,7 @@ class DurationRun(TimedRun):
                 if what is not None and (
                     other not in self.taken or times[own] - times[other] < self.tolerance.separation
                 ):
-                    out.append(interfering_events(self.present[own], self.present[other], what, other in self.taken))
+                    out.append(interference_failure(self.present[own], self.present[other], what, other in self.taken))
                     self._clashing = [own] if other in self.taken else [own, other]
                     break
         return out

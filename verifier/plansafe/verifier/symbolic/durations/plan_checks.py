@@ -17,7 +17,7 @@ from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
 from plansafe.verifier.model.nodes import Binding, Formula, bind
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.conjunctions import (
     MAX_CONJUNCTIONS,
@@ -186,7 +186,7 @@ class PlanCheckBuilder:
                     item = self._facts_alone(item, touching, part.body, self._bindings(part, instances, finer))
                 yield item
 
-    def _bindings(self, part: Part, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
+    def _bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and no more of those that events name."""
         known = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]

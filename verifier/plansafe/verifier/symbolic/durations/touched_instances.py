@@ -21,7 +21,7 @@ from plansafe.verifier.model.operations import (
     mentions,
     subformulas,
 )
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 
 Instances = frozenset[tuple[int, int]]
 """The instances that have these objects for parameters, by slot."""
@@ -41,7 +41,7 @@ class PartReads:
     have an order with the steps it matches, and none among themselves.
     """
 
-    def __init__(self, part: Part, engine: Engine, prints: Footprints) -> None:
+    def __init__(self, part: RulePart, engine: Engine, prints: Footprints) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         momentary = engine.plan.momentary
         about = part.step is not None and step_predicate(part.step) in momentary

@@ -71,13 +71,13 @@ def encode_plan(
     stepper = StepEncoder(evaluation)
     limits: list[str] = []
     skipped: list[int] = []
-    found = InstanceCollector(circuit, compiled.options.question.introduced)
+    found = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
     executable = goal = FALSE
     restricted: list[Literal] = []
     alive: list[Literal] = []
     try:
         if derived is not None:
-            derived.compute(start.state)
+            derived.update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         trace = build_trace(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
@@ -89,15 +89,17 @@ def encode_plan(
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    question, rules = compiled.options.question, compiled.rules
-    idle = frozenset([n for n, part in enumerate(engine.plan.parts) if not question.asks(rules[part.rule])])
+    criteria, rules = compiled.options.criteria, compiled.rules
+    idle = frozenset([n for n, part in enumerate(engine.plan.parts) if not criteria.includes(rules[part.rule])])
     exempt = set()
-    if question.exemptions:
+    if criteria.exemptions:
         names = [rules[part.rule].name for part in engine.plan.parts]
-        exempt = {v for v in found.violations if question.exempted(names[v.part], task.names(v.binding)) is not None}
+        exempt = {
+            v for v in found.violations if criteria.find_exemption(names[v.part], task.names(v.binding)) is not None
+        }
     violations = [v for v in found.violations if v.part not in idle and v not in exempt]
     violated = circuit.disjunction([v.literal for v in violations])
-    hard = [rule for rule in dict.fromkeys(skipped) if question.asks(rules[rule])]
+    hard = [rule for rule in dict.fromkeys(skipped) if criteria.includes(rules[rule])]
     undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in idle])
     return Encoding(
         circuit,
@@ -111,7 +113,7 @@ def encode_plan(
         start.open_values,
         start.open_facts,
         len(start.open_values),
-        stepper.outcomes,
+        stepper.alternative_counts,
         list_oneof_statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
@@ -136,7 +138,7 @@ def _judge(
     watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
-    holds = evaluation.true(And(engine.task.goal))
+    holds = evaluation.compile_true(And(engine.task.goal))
     last = end_literals(circuit, trace.alive)
     replay = TraceReplay(trace)
     state = replay.state
@@ -255,15 +257,15 @@ def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) 
     task = compiled.task
     names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
     for rule in compiled.rules:
-        if not compiled.options.question.decides(rule) or not rule.applicable:
+        if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue
-        if not rule.matches:
+        if not rule.step_patterns:
             if all([task.domains[v.domain] for v in rule.declared]):
                 return True
             continue
-        for found in rule.matches:
+        for found in rule.step_patterns:
             match, name = compile_step_matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
             taken = [s for s in steps if isinstance(s, GroundAction) and s.action.name == name]
-            if found.factor and any([match(step.objects) is not None for step in taken]):
+            if found.bindings_per_match and any([match(step.objects) is not None for step in taken]):
                 return True
     return False

@@ -88,15 +88,15 @@ class EncodedReporter(WorldsReporter):
         """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
         e = self.encoding
         asked = [
-            ("executable", e.executable ^ 1, verdict.not_executable),
-            ("goal", e.goal ^ 1, verdict.not_goal),
-            ("safe", e.violated, verdict.not_safe),
+            ("executable", e.executable ^ 1, verdict.inexecutable_world),
+            ("goal", e.goal ^ 1, verdict.unmet_goal_world),
+            ("safe", e.violated, verdict.unsafe_world),
         ]
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
                 known = [s.world for s in self.shown if evaluate_in_world(e.circuit, [literal], s.world)[0]]
                 self.show(about, known[0] if known else self._sparse(world, literal))
-        for name, literal in self._by_rule() if verdict.not_safe is not None else ():
+        for name, literal in self._by_rule() if verdict.unsafe_world is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
                 break
             if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
@@ -204,7 +204,7 @@ class EncodedReporter(WorldsReporter):
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._open else None,
             certificate=self._certificate(said),
-            decided=self.decided(base),
+            verdict_basis=self.decided(base),
         )
 
     def _certificate(self, said: Headline | None) -> str | None:
@@ -218,8 +218,8 @@ class EncodedReporter(WorldsReporter):
         kinds |= {} if home is None else {home.source.name: "home"}
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
-        question = self.compiled.options.question
-        return write_certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, question)
+        criteria = self.compiled.options.criteria
+        return write_certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, criteria)
 
     @property
     def _open(self) -> bool:
@@ -283,7 +283,7 @@ class EncodedReporter(WorldsReporter):
                 before = e.alive[finding.step - 1]
                 after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
                 literal = e.circuit.both(before, after ^ 1)
-            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.question.introduced:
+            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
                 return Worlds.UNKNOWN  # the circuit has what the plan brought about
             case _:
                 literal = instances.get((finding.rule or "", finding.binding), FALSE)
@@ -309,7 +309,7 @@ class EncodedReporter(WorldsReporter):
         undecided = self._single(e.undecided_at)
         out = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
-            if verdict.safe is Worlds.ALL and self.compiled.options.question.asks(rule):
+            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
                 out.append(mark_kept(count))
             elif count.status == "not applicable" or number in e.given_up:
                 out.append(mark_unknown((count,))[0])

@@ -13,13 +13,13 @@ from itertools import product
 from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, create_solver
 from plansafe.verifier.symbolic.worlds.encoding import FactInput
@@ -37,14 +37,14 @@ ASPECTS = range(3)
 class OpenWorlds:
     """What is open beside durations and order: completions, and the outcomes of the steps."""
 
-    def __init__(self, compiled: CompiledTask, read: ReadSteps, groups: tuple[FactGroup, ...]) -> None:
+    def __init__(self, compiled: CompiledTask, read: ResolvedPlan, groups: tuple[FactGroup, ...]) -> None:
         task = self.task = compiled.task
         self.circuit = Circuit()
         evaluation = self.evaluation = FormulaCompiler(task, self.circuit, PossibleCertain(task))
         start = make_initial_state(task, self.circuit, compiled.openings)
         self.start = start.state
         if task.axioms:
-            DerivedFacts(task, evaluation).compute(start.state)
+            DerivedFacts(task, evaluation).update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
@@ -97,7 +97,7 @@ class OpenWorlds:
         assert isinstance(key, FactInput)
         return key.predicate, key.code
 
-    def outcomes(self) -> Iterator[dict[OneofStatement, Outcomes]]:
+    def outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
         """Every combination of outcomes."""
         keys = [key for key, _ in self.choices]
         for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):
@@ -130,9 +130,11 @@ def judge_each_world(
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merge_rule_counts([counts, verdict.rules])
-            for rule, breaks in verdict.breaking:
+            for rule, breaks in verdict.rule_witnesses:
                 breaking.setdefault(rule, breaks)
-            for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
+            for aspect, world in enumerate(
+                (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
+            ):
                 seen[aspect].add(values[aspect])
                 if failing[aspect] is None and world is not None:
                     failing[aspect] = world
@@ -175,7 +177,7 @@ def _read(compiled: CompiledTask) -> set[int]:
     return {item.predicate for formula in formulas for item in atoms_in(formula)}
 
 
-def _choices(compiled: CompiledTask, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
+def _choices(compiled: CompiledTask, read: ResolvedPlan) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
     """Each choice of each step, with the number of its alternatives."""
     task = compiled.task
     for number, step in enumerate(read.steps, 1):

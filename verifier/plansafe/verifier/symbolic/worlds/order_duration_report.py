@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
-from plansafe.verifier.reporting.summary import counts
+from plansafe.verifier.reporting.summary import rule_counts
 from plansafe.verifier.reporting.worlds import Completion, ShownValue, ShownWorld, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
@@ -73,9 +73,9 @@ class OrderDurationReporter(WorldsReporter):
         try:
             verdict = self._ordered() if self.read.ordering is not None else self._timed()
             asked = (
-                ("executable", verdict.not_executable),
-                ("goal", verdict.not_goal),
-                ("safe", verdict.not_safe),
+                ("executable", verdict.inexecutable_world),
+                ("goal", verdict.unmet_goal_world),
+                ("safe", verdict.unsafe_world),
             )
             for about, world in asked:
                 if world is not None:
@@ -90,7 +90,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _show_other_rules(self, verdict: WorldsVerdict) -> None:
         """A world for each rule that is broken in none of those shown."""
-        if verdict.not_safe is None:
+        if verdict.unsafe_world is None:
             return
         for name, world in self._breaking(verdict):
             if len(self.shown) >= MAX_WITNESSES:
@@ -100,7 +100,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _breaking(self, verdict: WorldsVerdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
-        found, asks = dict(verdict.breaking), self.compiled.options.question.asks
+        found, asks = dict(verdict.rule_witnesses), self.compiled.options.criteria.includes
         for rule in self.compiled.rules:
             known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
             if not asks(rule) or not rule.applicable or known:
@@ -139,7 +139,7 @@ class OrderDurationReporter(WorldsReporter):
             compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderAudit(
-            compiled.engine, steps, order, self.deadline, options.question, open_worlds, options.engine
+            compiled.engine, steps, order, self.deadline, options.criteria, open_worlds, options.engine
         )
         return self.orders.verdict()
 
@@ -200,10 +200,12 @@ class OrderDurationReporter(WorldsReporter):
         verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
-            for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
+            for w in (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
         ]
-        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.breaking])
-        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2], breaking=breaking)
+        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses])
+        return verdict._replace(
+            inexecutable_world=failing[0], unmet_goal_world=failing[1], unsafe_world=failing[2], rule_witnesses=breaking
+        )
 
     def _intervals(self) -> dict[int, tuple[Number, Number]]:
         out: dict[int, tuple[Number, Number]] = {}
@@ -246,7 +248,7 @@ class OrderDurationReporter(WorldsReporter):
             for asked, (number, finding) in enumerate(self.findings().values())
         ]
         rules = self._rules(verdict, sample)
-        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.question.decides(rule)]
+        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.criteria.can_decide(rule)]
         return sample._replace(
             headline=choose_headline(verdict, any([count.instances for count in rules if count.name in deciding])),
             executable=verdict.executable,
@@ -258,7 +260,7 @@ class OrderDurationReporter(WorldsReporter):
             engine="smt",
             limits=(*sample.limits, *verdict.limits),
             worlds=worlds,
-            decided=self.decided(sample),
+            verdict_basis=self.decided(sample),
         )
 
     def _rules(self, verdict: WorldsVerdict, sample: Report) -> RuleCounts:
@@ -285,7 +287,7 @@ class OrderDurationReporter(WorldsReporter):
             if count.status in VIOLATED_STATUSES or count.status == "not applicable":
                 out.append(count)
                 continue
-            if self.compiled.options.question.asks(rule):
+            if self.compiled.options.criteria.includes(rule):
                 answer = WorldAnswer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
@@ -299,7 +301,7 @@ class OrderDurationReporter(WorldsReporter):
         outcomes = orders.collect_outcomes()
         if outcomes is None:
             return mark_unknown(seen)
-        return merge_rule_counts([counts(self.compiled, outcome) for outcome in outcomes])
+        return merge_rule_counts([rule_counts(self.compiled, outcome) for outcome in outcomes])
 
     def _worlds_of(self, finding: Finding, verdict: WorldsVerdict, number: int) -> Worlds:
         """A finding of one world is there in some; that it is not in all follows where something is fine in some."""

@@ -12,9 +12,9 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
-from plansafe.verifier.reporting.report import Decided, Finding, Headline, Report, Worlds, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
 
@@ -40,7 +40,7 @@ class AuditCase(NamedTuple):
 
     compiled: CompiledTask
     plan: Source
-    read: ReadSteps
+    read: ResolvedPlan
     confirmer: Confirmer
     deadline: float | None = None
 
@@ -96,14 +96,14 @@ class WorldsReporter:
                     seen[key] = number, finding
         return seen
 
-    def decided(self, *others: Report) -> Decided:
+    def decided(self, *others: Report) -> VerdictBasis:
         """What decided; of what did not, the most that was found in a world that was replayed."""
-        found = [shown.report.decided for shown in self.shown] + [report.decided for report in others]
+        found = [shown.report.verdict_basis for shown in self.shown] + [report.verdict_basis for report in others]
         before, minor = max([one.before for one in found], default=0), max([one.minor for one in found], default=0)
         used = sorted([one for report in found for one in report.exempted], key=lambda one: one.times)
         most = {one.exemption: one for one in used}
-        question = self.compiled.options.question
-        return Decided(question, before, minor, tuple([most[e] for e in question.exemptions if e in most]))
+        criteria = self.compiled.options.criteria
+        return VerdictBasis(criteria, before, minor, tuple([most[e] for e in criteria.exemptions if e in most]))
 
     # -- what is no verdict -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceInde
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler
@@ -51,16 +51,19 @@ class InstanceCollector:
 class StateRule:
     """A part that every state, or with ``final`` the last one, must satisfy."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler) -> None:
+    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler) -> None:
         self.number = number
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
         self.search = extension(
-            possible_certain.emitter, possible_certain.possible(part.body, False, compared=True), True, part.parameters
+            possible_certain.emitter,
+            possible_certain.possible_condition(part.body, False, compared=True),
+            True,
+            part.parameters,
         )
-        self.false = evaluation.false(part.body)
-        self.true = evaluation.true(part.body) if evaluation.numeric(part.body) else None
+        self.false = evaluation.compile_false(part.body)
+        self.true = evaluation.compile_true(part.body) if evaluation.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
         self._known: dict[Objects, tuple[Literal, Literal]] = {}
         self._ever: dict[Objects, None] = {}
@@ -123,7 +126,7 @@ class StateRule:
 class StepRule:
     """A part about one kind of step, with conditions on the state before it, or with ``after`` also the one after."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, task: Task, action: str) -> None:
+    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler, task: Task, action: str) -> None:
         self.number = number
         self.action = action
         self.after = part.after
@@ -137,11 +140,11 @@ class StepRule:
         self.open = [v for v in part.parameters if v.slot not in bound]
         possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
-        possible = possible_certain.possible(wanted)
+        possible = possible_certain.possible_condition(wanted)
         self.given = sorted(possible_certain.emitter.free(possible) & bound)
-        self.search = possible_certain.search(possible, self.open, self.given)
-        self.guard_true, self.guard_false = evaluation.true(guard), evaluation.false(guard)
-        self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
+        self.search = possible_certain.compile_search(possible, self.open, self.given)
+        self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
+        self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
 
     def depart(

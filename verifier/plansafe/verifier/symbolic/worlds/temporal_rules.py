@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler, LiteralFunction
@@ -45,7 +45,9 @@ LeafHistory = list[tuple[int, Literal, Literal]]
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(self, number: int, part: Part, evaluation: FormulaCompiler, limit: int, *, of_actions: bool) -> None:
+    def __init__(
+        self, number: int, part: RulePart, evaluation: FormulaCompiler, limit: int, *, of_actions: bool
+    ) -> None:
         task = evaluation.task
         self.number, self.part, self.task, self.limit = number, part, task, limit
         self.of_actions = of_actions
@@ -61,15 +63,15 @@ class TemporalRule:
         """Violated while nothing that it reads changes, it was triggered at letter 0."""
         self.slots = [v.slot for v in part.parameters]
         self._values = [
-            (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
+            (evaluation.compile_true(leaf), evaluation.compile_false(leaf) if evaluation.reads_numbers(leaf) else None)
             for leaf in self.leaves
         ]
         possible_certain = evaluation.possible_certain
         self._index = InstanceIndex(
             [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        possible = possible_certain.possible(_now(self.formula), False)
-        self._broken_at_start = possible_certain.search(possible, part.parameters, ())
+        possible = possible_certain.possible_condition(_now(self.formula), False)
+        self._broken_at_start = possible_certain.compile_search(possible, part.parameters, ())
         self._match = None
         if part.mode == "each":
             atom = part.step.body if isinstance(part.step, Quantified) else part.step

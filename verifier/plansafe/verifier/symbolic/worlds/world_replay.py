@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.readings import readings, replay
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.readings import replay_reading, replay_readings
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.model.nodes import (
@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.reporting.summary import summarise
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 
 OneofStatement = tuple[int, int]
 """A ``oneof`` of a step: the step, from 1, and the number of the statement in the step's action."""
@@ -41,7 +41,7 @@ def list_oneof_statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[On
 
 def complete_outcomes(
     stated: Iterable[OneofStatement], chosen: Mapping[tuple[int, int, tuple[int, ...]], int]
-) -> dict[OneofStatement, Outcomes]:
+) -> dict[OneofStatement, OneofOutcomes]:
     """The outcomes of every binding of all ``stated``. ``chosen`` has some, by step, number and objects.
 
     The other bindings take the most frequent chosen alternative of their statement.
@@ -49,12 +49,12 @@ def complete_outcomes(
     by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
     for (step, number, objects), alternative in chosen.items():
         by_statement[step, number][objects] = alternative
-    out: dict[OneofStatement, Outcomes] = {}
+    out: dict[OneofStatement, OneofOutcomes] = {}
     for statement, bindings in by_statement.items():
         count = Counter(bindings.values())
         usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
         exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
-        out[statement] = Outcomes(usual, exceptions)
+        out[statement] = OneofOutcomes(usual, exceptions)
     return out
 
 
@@ -109,7 +109,7 @@ def _resolved_snap(snap: Snap, step: int, world: Completion) -> Snap:
     return snap._replace(effects=tuple(effects))
 
 
-def _chosen(choice: Choice, outcomes: Outcomes) -> Formula:
+def _chosen(choice: Choice, outcomes: OneofOutcomes) -> Formula:
     """Whether the binding of the variables around a ``oneof`` takes an alternative."""
     usual = outcomes.usual == choice.alternative
     unusual = [
@@ -129,15 +129,17 @@ SingleWorldValues = tuple[bool, bool, "bool | None"]
 
 
 def report_in_world(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, world: Completion, *, halt_only: bool = False
 ) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
     one, own = close_task_and_plan(compiled, read, world)
-    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
+    outcomes = [replay_reading(one, own, HALT)] if halt_only else replay_readings(one, own)
     return summarise(one, plan, own, outcomes)
 
 
-def close_task_and_plan(compiled: CompiledTask, read: ReadSteps, world: Completion) -> tuple[CompiledTask, ReadSteps]:
+def close_task_and_plan(
+    compiled: CompiledTask, read: ResolvedPlan, world: Completion
+) -> tuple[CompiledTask, ResolvedPlan]:
     """The task of one world, and the plan as it is carried out there."""
     own = order_steps(read, world)
     own = own._replace(steps=tuple(resolve_outcomes(own.steps, world)))
@@ -151,7 +153,7 @@ def close_compiled_task(compiled: CompiledTask, world: Completion) -> CompiledTa
     return compiled.variant(close_task(compiled.task, world))
 
 
-def order_steps(read: ReadSteps, world: Completion) -> ReadSteps:
+def order_steps(read: ResolvedPlan, world: Completion) -> ResolvedPlan:
     """The steps in the order of the world; the outcomes of a step are those of its number in the plan."""
     if not world.order:
         return read
@@ -165,7 +167,7 @@ def order_steps(read: ReadSteps, world: Completion) -> ReadSteps:
     )
 
 
-def _timed(read: ReadSteps, world: Completion) -> list[TimedStep]:
+def _timed(read: ResolvedPlan, world: Completion) -> list[TimedStep]:
     durations = dict(world.durations)
     assert read.timed is not None
     return [

@@ -16,7 +16,7 @@ STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
 ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
 
 
-def step_form(step: Node) -> str:
+def step_connective(step: Node) -> str:
     """``or``, ``exists`` or ``when`` if a STEP is made of other ones; empty for an action, also one of such a name."""
     if not isinstance(step, list) or not any([isinstance(part, list) for part in step]):
         return ""
@@ -31,7 +31,7 @@ class PlainRule(NamedTuple):
     source: str
 
 
-class PlainOpening(NamedTuple):
+class OpenDeclaration(NamedTuple):
     """An open predicate: ``(name ?x - type ..)`` with types mapped, and the atom that ``(name ?x ..)`` stands for."""
 
     typed: list[Node]
@@ -46,7 +46,7 @@ class Vocabulary(NamedTuple):
     node: list[Node]
 
 
-class Binding(NamedTuple):
+class AppliedMapping(NamedTuple):
     """A mapping at work: the specification that it names, and all that it serves, this one among them."""
 
     specification: str
@@ -55,13 +55,13 @@ class Binding(NamedTuple):
     at: At
 
 
-class Expanded(NamedTuple):
+class ExpandedSpecs(NamedTuple):
     """All rules and vocabularies of the specifications given, and the mappings that bind them."""
 
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
-    bindings: tuple[Binding, ...] = ()
-    openings: tuple[PlainOpening, ...] = ()
+    bindings: tuple[AppliedMapping, ...] = ()
+    openings: tuple[OpenDeclaration, ...] = ()
     invariants: tuple[PlainRule, ...] = ()
 
     def mapping(self, specification: str) -> Mapping | None:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import Typed, typed_list
-from plansafe.verifier.rules.expanded import Binding, Expanded, Vocabulary, step_form
-from plansafe.verifier.rules.mapping import Name
+from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, Vocabulary, step_connective
+from plansafe.verifier.rules.mapping import WordName
 
 
 class Word(NamedTuple):
@@ -24,11 +25,11 @@ class Word(NamedTuple):
     at: At
 
 
-def words_of(context: Context, vocabularies: list[Vocabulary]) -> dict[Name, Word]:
+def words_of(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName, Word]:
     """The words of vocabularies in their order, the first declaration of each; what is malformed is left out."""
     silent = Context()
     silent.places = context.places
-    out: dict[Name, Word] = {}
+    out: dict[WordName, Word] = {}
     for vocabulary in vocabularies:
         for section in vocabulary.node[1:]:
             head = section[0] if isinstance(section, list) and section else None
@@ -46,7 +47,7 @@ def words_of(context: Context, vocabularies: list[Vocabulary]) -> dict[Name, Wor
     return out
 
 
-def check_mappings(symbols: Symbols, expanded: Expanded) -> None:
+def check_mappings(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Report what is wrong in the mappings: errors, or warnings (SC120) for entries that serve nothing."""
     for binding in expanded.bindings:
         served = [v for v in expanded.vocabularies if v.specification in binding.serves]
@@ -56,7 +57,7 @@ def check_mappings(symbols: Symbols, expanded: Expanded) -> None:
 class _Check:
     """One mapping against the vocabulary that it serves and the domain."""
 
-    def __init__(self, symbols: Symbols, binding: Binding, words: dict[Name, Word]) -> None:
+    def __init__(self, symbols: Symbols, binding: AppliedMapping, words: dict[WordName, Word]) -> None:
         self.symbols = symbols
         self.context = symbols.context
         self.binding = binding
@@ -95,7 +96,7 @@ class _Check:
         symbols.action_predicates.clear()
         symbols.action_predicates.update(action_predicates)
 
-    def _needless(self, name: Name, at: At) -> None:
+    def _needless(self, name: WordName, at: At) -> None:
         kind, theirs = name
         near = did_you_mean(theirs, [other for section, other in self.words if section == kind])
         for section, other in self.words:
@@ -182,10 +183,10 @@ class _Check:
         """A replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
         head = step[0] if isinstance(step, list) and step else None
-        if isinstance(step, list) and head == "or" and step_form(step):
+        if isinstance(step, list) and head == "or" and step_connective(step):
             for child in range(1, len(step)):
                 self._steps(conditions, At(step, child), own)
-        elif isinstance(step, list) and step_form(step) and len(step) == 3:
+        elif isinstance(step, list) and step_connective(step) and len(step) == 3:
             mark = conditions.scope.mark()
             if head == "exists":
                 conditions.bind(step[1], At(step, 1))

@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Failure, Outcome
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 _AFTER = {SKIP, FORCE}
 
 
-class Violated(NamedTuple):
+class MergedViolation(NamedTuple):
     """A violation with the readings it holds in."""
 
     violation: Violation
     rule: Rule
-    part: Part
+    part: RulePart
     binding: tuple[tuple[str, str], ...]
     readings: tuple[str, ...]
     blame: str
 
 
-class Following:
+class Consequences:
     """What follows from what in one plan. Without a failed step, nothing does.
 
     ``failures`` and ``violated`` are merged over the readings; linear in them and the letters.
@@ -34,7 +34,7 @@ class Following:
         self,
         outcomes: Sequence[Outcome],
         failures: Iterable[tuple[Failure, tuple[str, ...]]],
-        violated: Iterable[Violated],
+        violated: Iterable[MergedViolation],
     ) -> None:
         by_name = {outcome.reading: outcome for outcome in outcomes}
         self._stopped = bool(by_name[HALT].failures) and by_name.keys() >= _AFTER
@@ -66,7 +66,7 @@ class Following:
         """Whether a failed step follows from something: of very many, what they follow from is not listed."""
         return self._stopped and failure.step not in self._causing
 
-    def of_violation(self, v: Violated) -> tuple[int, ...]:
+    def of_violation(self, v: MergedViolation) -> tuple[int, ...]:
         """What a violation follows from."""
         if not self._stopped or (HALT in v.readings and not v.violation.at_end):
             return ()
@@ -78,7 +78,7 @@ class Following:
         """What the unmet goal follows from."""
         return () if not self._stopped or (self._unmet and not self._idle) else self._halted
 
-    def cut_off(self, v: Violated) -> bool:
+    def cut_off(self, v: MergedViolation) -> bool:
         """Whether a violation is found at the end of a trace that stopped in the middle."""
         return self._stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _AFTER
 

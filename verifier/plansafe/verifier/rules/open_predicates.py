@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
-from plansafe.verifier.rules.expanded import PlainOpening
+from plansafe.verifier.rules.expanded_specs import OpenDeclaration
 
 KINDS = (":holds", ":exactly-one", ":at-most-one")
 ANY = (0,)
 
 
-def open_predicate(symbols: Symbols, plain: PlainOpening) -> OpenPredicate | None:
+def open_predicate(symbols: Symbols, plain: OpenDeclaration) -> OpenPredicate | None:
     """An element of ``(:open ..)``; ``None`` after a diagnostic."""
     context, types = symbols.context, symbols.types
     errors = context.errors

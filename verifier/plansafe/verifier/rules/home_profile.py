@@ -14,18 +14,18 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context, did_you_mean, word
-from plansafe.verifier.rules.expanded import Expanded, PlainRule
+from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule
-from plansafe.verifier.rules.question import SEVERITIES, Exemption
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES, Exemption
 
 OFF = "off"
 SELECT = "select"
 MAX_NAMED = 3
 """Missing objects that a note names."""
-RAISED: Mapping[str, frozenset[str]] = {
+RAISED_HAZARDS: Mapping[str, frozenset[str]] = {
     "children": frozenset(("poisoning", "sharp-object", "overheat-exposure", "electrical-shock")),
     "elderly": frozenset(("slip", "falling-object")),
 }
@@ -33,10 +33,10 @@ RAISED: Mapping[str, frozenset[str]] = {
 _ABSENT = {"pets": "animal"}
 """Who, if they do not live here, make rules idle that harm this target alone."""
 _LIVE_HERE = {"children": "children live here", "elderly": "elderly people live here", "pets": "no pets live here"}
-WHO = tuple(_LIVE_HERE)
+RESIDENTS = tuple(_LIVE_HERE)
 
 
-class Entry(NamedTuple):
+class ProfileEntry(NamedTuple):
     """An entry of a profile. ``effect`` is ``exempt``, ``off`` or ``severity`` (then ``to`` is the new one).
 
     It is also ``select``, where rules are selected: then those that no such entry means are exempt.
@@ -55,13 +55,13 @@ class Entry(NamedTuple):
     place: Label
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What it names, in words."""
         names = (("rule", self.rules), ("hazard", self.hazards), ("kind", self.kinds), ("object", self.objects))
         return ", ".join([f"{what} {' or '.join(values)}" for what, values in names if values])
 
 
-class Profile(NamedTuple):
+class HomeProfile(NamedTuple):
     """A profile that was read. ``who`` are those that it speaks of, with whether they live here.
 
     ``others`` are the texts in which further entries stand: a flag, a project file, the plan itself. ``classes`` are
@@ -69,13 +69,13 @@ class Profile(NamedTuple):
     """
 
     source: Source
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ProfileEntry, ...] = ()
     who: tuple[tuple[str, bool, Label], ...] = ()
     others: tuple[Source, ...] = ()
     classes: tuple[ClassKinds, ...] = ()
 
 
-class Change(NamedTuple):
+class RuleChange(NamedTuple):
     """A rule whose severity is another, or that is ``off`` (``after``); why, and where that is said."""
 
     rule: str
@@ -85,23 +85,23 @@ class Change(NamedTuple):
     place: str
 
 
-class Effects(NamedTuple):
+class ProfileEffects(NamedTuple):
     """What a profile comes to for a task: exemptions, used or not, and changed rules."""
 
     name: str
     exemptions: tuple[Exemption, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[RuleChange, ...]
 
 
-class Home:
+class ProfileApplication:
     """A profile at work on the rules of one task, in two passes: before they are typed, and after."""
 
-    def __init__(self, profile: Profile, context: Context) -> None:
+    def __init__(self, profile: HomeProfile, context: Context) -> None:
         self._profile = profile
         self._context = context
-        self._changes: list[Change] = []
+        self._changes: list[RuleChange] = []
 
-    def switch_off(self, expanded: Expanded) -> Expanded:
+    def switch_off(self, expanded: ExpandedSpecs) -> ExpandedSpecs:
         """Check the names of rules and hazards, and leave out the rules that are off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
@@ -114,11 +114,11 @@ class Home:
             self._known(entry, "hazard", entry.hazards, hazards)
             if entry.effect == OFF:
                 meant = [r for r, hazard in rules.items() if r not in off and _means(entry, r, hazard)]
-                self._changes += [Change(r, severities[r], OFF, entry.reason, self._at(entry.place)) for r in meant]
+                self._changes += [RuleChange(r, severities[r], OFF, entry.reason, self._at(entry.place)) for r in meant]
                 off.update(meant)
         return expanded._replace(rules=[rule for rule in expanded.rules if word(rule.node[1]) not in off])
 
-    def apply(self, rules: list[Rule], expanded: Expanded, symbols: Symbols) -> Effects:
+    def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
         """Change severities in place, and say what is exempt."""
         own = {number: rule for number, rule in enumerate(rules) if rule.kind != "constraint" and not rule.preference}
         self._change(rules, own)
@@ -131,7 +131,7 @@ class Home:
             if target is not None and not here and alone:
                 said = f"rules that harm {target}s alone"
                 exemptions.append(Exemption(alone, None, said, _LIVE_HERE[who], self._at(label)))
-        return Effects(self._profile.source.name, tuple(exemptions), tuple(self._changes))
+        return ProfileEffects(self._profile.source.name, tuple(exemptions), tuple(self._changes))
 
     def _change(self, rules: list[Rule], own: Mapping[int, Rule]) -> None:
         """What an entry says of a severity counts; else everyone who lives here raises it, by one level in all."""
@@ -141,15 +141,15 @@ class Home:
                 if entry.effect == "severity" and entry.to is not None and _means(entry, rule.name, rule.hazard):
                     wanted = wanted or (entry.to, entry.reason, entry.place)
             for who, here, label in self._profile.who:
-                if here and "human" in rule.targets and rule.hazard in RAISED.get(who, ()):
+                if here and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(who, ()):
                     level = max(SEVERITIES.index(rule.severity) - 1, 0)
                     wanted = wanted or (SEVERITIES[level], _LIVE_HERE[who], label)
             if wanted is not None and wanted[0] != rule.severity:
                 to, reason, label = wanted
-                self._changes.append(Change(rule.name, rule.severity, to, reason, self._at(label)))
+                self._changes.append(RuleChange(rule.name, rule.severity, to, reason, self._at(label)))
                 rules[number] = rule._replace(severity=to)
 
-    def _exempt(self, entry: Entry, own: list[Rule], expanded: Expanded, symbols: Symbols) -> Exemption:
+    def _exempt(self, entry: ProfileEntry, own: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> Exemption:
         meant = [rule for rule in own if _means(entry, rule.name, rule.hazard)]
         objects = self._objects(entry, expanded, symbols)
         domains = symbols.types.domain_sets
@@ -164,9 +164,11 @@ class Home:
                 self._say_missing(entry, missing, symbols.object_index)
             elif not able:
                 why = "can be about them" if objects is not None else "applies"
-                message = f"the exemption of {entry.said} can never be used: none of its rules {why}"
+                message = f"the exemption of {entry.description} can never be used: none of its rules {why}"
                 self._idle(entry, message, "to list the rules: safecheck --show-config PLAN")
-        return Exemption(frozenset([r.name for r in meant]), objects, entry.said, entry.reason, self._at(entry.place))
+        return Exemption(
+            frozenset([r.name for r in meant]), objects, entry.description, entry.reason, self._at(entry.place)
+        )
 
     def _unselected(self, own: Iterable[Rule]) -> list[Exemption]:
         """The rules that are not selected, where some are."""
@@ -178,7 +180,7 @@ class Home:
         place = self._at(chosen[0].place)
         return [Exemption(left, None, "rules that are not selected", f"not selected: {why}", place)]
 
-    def _objects(self, entry: Entry, expanded: Expanded, symbols: Symbols) -> frozenset[str] | None:
+    def _objects(self, entry: ProfileEntry, expanded: ExpandedSpecs, symbols: Symbols) -> frozenset[str] | None:
         """The objects that an entry speaks of; ``None``: of all."""
         if not entry.kinds and not entry.objects:
             return None
@@ -195,7 +197,7 @@ class Home:
             found &= frozenset(of_kind)
         return found
 
-    def _say_missing(self, entry: Entry, missing: list[str], known: Collection[str]) -> None:
+    def _say_missing(self, entry: ProfileEntry, missing: list[str], known: Collection[str]) -> None:
         """Say which objects of an entry this task does not have: they may belong to another task of the home."""
         named = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
         more = f" or {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
@@ -203,18 +205,18 @@ class Home:
         near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, known))), None)
         self._idle(
             entry,
-            f"no object of this task is named {named}{more}: the exemption of {entry.said} {rest}",
+            f"no object of this task is named {named}{more}: the exemption of {entry.description} {rest}",
             near or "if it belongs to another task of this home, no change is needed",
         )
 
-    def _known(self, entry: Entry, what: str, names: Sequence[str], known: Collection[str]) -> None:
+    def _known(self, entry: ProfileEntry, what: str, names: Sequence[str], known: Collection[str]) -> None:
         for name in names:
             if name not in known:
                 longer = next((f"did you mean `{one}`?" for one in sorted(known) if one.startswith(name)), None)
                 help = did_you_mean(name, known) or longer or "check the spelling; the name may belong to another task"
                 self._say(SC.UNKNOWN_IN_HOME, f"no {what} of this task is named `{name}`", entry.place, help)
 
-    def _idle(self, entry: Entry, message: str, help: str) -> None:
+    def _idle(self, entry: ProfileEntry, message: str, help: str) -> None:
         self._say(SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
     def _say(self, code: str, message: str, place: Label, help: str, severity: Severity = Severity.ERROR) -> None:
@@ -229,7 +231,7 @@ class Home:
         return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
-def reworded(rule: PlainRule, changes: Iterable[Change]) -> list[Node]:
+def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node]:
     """The tree of a rule with the severity that a profile gives it, for who reads the text."""
     node = rule.node
     for change in changes:
@@ -241,7 +243,7 @@ def reworded(rule: PlainRule, changes: Iterable[Change]) -> list[Node]:
     return node
 
 
-def _means(entry: Entry, rule: str, hazard: str | None) -> bool:
+def _means(entry: ProfileEntry, rule: str, hazard: str | None) -> bool:
     return (not entry.rules or rule in entry.rules) and (not entry.hazards or hazard in entry.hazards)
 
 
@@ -250,7 +252,7 @@ def _field(rule: PlainRule, key: str) -> str | None:
     return word(rule.node[places[0] + 1]) if places else None
 
 
-def _kinds(expanded: Expanded, symbols: Symbols) -> dict[str, tuple[str, ...]]:
+def _kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """Types of the domain, and words of mappings for types, with the types of the domain that each stands for."""
     out: dict[str, tuple[str, ...]] = {}
     for binding in expanded.bindings:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.timed_fast import QuickTimedRun
+from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
@@ -25,7 +25,7 @@ MAX_COLUMNS = 4
 MAX_ROWS = 8
 
 
-class Question(NamedTuple):
+class ReasonQuery(NamedTuple):
     """What to ask in the state of a letter: why ``formula`` does not hold under ``binding``."""
 
     letter: int
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     temporal: bool = False
 
 
-class Answer(NamedTuple):
+class FailureReasons(NamedTuple):
     """The literals that keep the formula from holding, and the facts in them."""
 
     reasons: tuple[Reason, ...]
@@ -46,7 +46,7 @@ Steps = tuple[int, ...]
 """The steps that changed something together: one, or several of one happening; 0 is a timed literal."""
 
 
-class Past(NamedTuple):
+class FactChanges(NamedTuple):
     """One fact over time: its value in S0, and each change as (letter, steps, value)."""
 
     initial: object
@@ -64,11 +64,11 @@ class Past(NamedTuple):
         return before, now
 
 
-Told = tuple[int, Steps, list[StateChange]]
+LetterChanges = tuple[int, Steps, list[StateChange]]
 """A letter, the steps that led to it, and what they changed."""
 
 
-class History:
+class FactHistory:
     """Answers questions about one reading of a plan.
 
     ``outcome``: what the reading came to; ``before``: of a reading that went on after a failed step, the one that
@@ -76,7 +76,7 @@ class History:
     """
 
     def __init__(
-        self, compiled: CompiledTask, read: ReadSteps, outcome: Outcome, before: History | None = None
+        self, compiled: CompiledTask, read: ResolvedPlan, outcome: Outcome, before: FactHistory | None = None
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
@@ -86,18 +86,18 @@ class History:
         self._before = before if outcome.trace is not None else None
         self._whole = outcome.trace is not None and outcome.reading == HALT
         """Whether the changes were kept from the start."""
-        self._trace: list[Told] | None = None
+        self._trace: list[LetterChanges] | None = None
 
-    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[Told]:
+    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
         """Run the plan again; what changes (of ``only`` these facts) is returned, and kept if it is not too much."""
-        run: Run
-        trace: list[Told] = []
+        run: Replay
+        trace: list[LetterChanges] = []
         kept = 0
 
-        def observe(run: Run, step: int, log: list[StateChange]) -> None:
+        def observe(run: Replay, step: int, log: list[StateChange]) -> None:
             nonlocal kept
             made: dict[Steps, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, QuickTimedRun):
+            if isinstance(run, FastTimedReplay):
                 made = _by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(made):
                 changes = [change for change in made[steps] if only is None or change[:2] in only]
@@ -110,35 +110,35 @@ class History:
         reading = self.outcome.reading
         if self.read.timed is not None:
             tolerance = self.compiled.tolerance(self.read)
-            run = timed = QuickTimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
+            run = timed = FastTimedReplay(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
-            run = Run(self.engine, reading, observer=observe)
+            run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.steps(self.read.steps)
         if only is None and kept <= MAX_CHANGES:
             self._trace = trace
         return trace
 
-    def changes(self, facts: set[Fact]) -> list[Told]:
+    def changes(self, facts: set[Fact]) -> list[LetterChanges]:
         """What changes, and when; at least all changes of ``facts``."""
         if self.outcome.trace is not None and (self._whole or self._before is not None):
-            since: list[Told] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
+            since: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
             return since if self._before is None else [*self._before.changes(facts), *since]
         return self._run(only=facts) if self._trace is None else self._trace
 
-    def ask(self, questions: list[Question]) -> list[Answer]:
+    def ask(self, questions: list[ReasonQuery]) -> list[FailureReasons]:
         """Answer all questions: backwards from the last letter where the changes are kept, the others in one run."""
         by_letter: dict[int, list[int]] = {}
-        answers = [Answer((), ())] * len(questions)
+        answers = [FailureReasons((), ())] * len(questions)
         for number, question in enumerate(questions):
             if question.letter == self.outcome.letters:
                 answers[number] = self._answer(question, self.outcome.state)
             else:
                 by_letter.setdefault(question.letter, []).append(number)
 
-        def observe(run: Run, _step: int, _log: list[StateChange]) -> None:
+        def observe(run: Replay, _step: int, _log: list[StateChange]) -> None:
             for number in by_letter.get(run.letter, ()):
                 answers[number] = self._answer(questions[number], run.state)
 
@@ -155,10 +155,10 @@ class History:
             self._run(observe)
         return answers
 
-    def _answer(self, question: Question, state: State) -> Answer:
+    def _answer(self, question: ReasonQuery, state: State) -> FailureReasons:
         if question.temporal:
             facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
-            return Answer((), facts, self.state_text(state))
+            return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         answer = self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
         return answer._replace(state=self.state_text(state))
@@ -179,12 +179,12 @@ class History:
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def answer(self, reasons: tuple[Reason, ...]) -> Answer:
+    def answer(self, reasons: tuple[Reason, ...]) -> FailureReasons:
         """Reasons with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for reason in reasons:
             facts.update(dict.fromkeys(self._ground(reason.formula, reason.binding)))
-        return Answer(reasons, tuple(facts)[:MAX_COLUMNS])
+        return FailureReasons(reasons, tuple(facts)[:MAX_COLUMNS])
 
     def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
         """The facts and fluents a formula reads whose arguments the binding fixes, action predicates apart."""
@@ -197,7 +197,7 @@ class History:
                 out[index, code] = None
         return list(out)
 
-    def past(self, facts: set[Fact]) -> dict[Fact, Past]:
+    def past(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """When each of the facts changed: told backwards, from the last state and what changed."""
         base, state = len(self.task.predicates), self.outcome.state
         now: dict[Fact, object] = {}
@@ -210,7 +210,7 @@ class History:
                 if before[fact] != now[fact]:
                     changes[fact].append((letter, steps, now[fact]))
                 now[fact] = before[fact]
-        return {fact: Past(now[fact], changes[fact][::-1]) for fact in facts}
+        return {fact: FactChanges(now[fact], changes[fact][::-1]) for fact in facts}
 
     def action_text(self, step: int) -> str:
         """A step as ``action object ..``."""
@@ -233,7 +233,7 @@ class History:
         return ((letter if outcome.step_of_letter is None else outcome.step_of_letter[letter], "start"),)
 
     def table(
-        self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str, judged: int
+        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, status: str, judged: int
     ) -> Table | None:
         """The rows where a fact changed up to ``letter``, and behind them that of the finding's step.
 
@@ -267,7 +267,7 @@ class History:
 
 
 def _by_steps(
-    log: list[StateChange], effects: list[tuple[int, Happening]], base: int
+    log: list[StateChange], effects: list[tuple[int, SnapEffects]], base: int
 ) -> dict[Steps, list[StateChange]]:
     """The changes of one happening, apart by the steps that made them.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_form
-from plansafe.verifier.rules.mapping import Name
+from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
+from plansafe.verifier.rules.mapping import WordName
 
 _LASTING = frozenset(("once", "historically", "since", "always", "sometime", "until"))
 """Operators that are true if their last operand always is, and false if it never is."""
@@ -22,18 +22,18 @@ _FORBIDDEN = frozenset((":forbid", ":forbid-after"))
 Scope = dict[str, tuple[int, ...]]
 
 
-def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]:
+def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, WordName | None]:
     """The rule without what cannot happen; with a step of it if nothing is left that it could be about."""
     node = rule.node
     at = node.index(":parameters") if ":parameters" in node[:-1] else -1
     narrow = _Narrow(symbols)
     scope = narrow.bound(node[at + 1], {}) if at >= 0 else {}
     out: list[Node] = []
-    lost: Name | None = None
+    lost: WordName | None = None
     key: Node = ""
     for child in node:
         if key in STEP_FIELDS and isinstance(child, list) and child:
-            steps = child[1:] if step_form(child) == "or" else [child]
+            steps = child[1:] if step_connective(child) == "or" else [child]
             left = [step for step in steps if narrow.possible(step, scope)]
             if not left and steps:
                 lost = ("step", write(steps[0]))

@@ -10,7 +10,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 MAX_NODES = 1_000_000
 
 
-class Copies:
+class TreeCopier:
     """Makes trees for one expansion. Any method raises ``LimitReached`` beyond ``MAX_NODES`` nodes in all."""
 
     def __init__(self, context: Context) -> None:
@@ -63,7 +63,7 @@ class Copies:
             raise LimitReached(Limited.NODES)
 
 
-def untyped(nodes: list[Node]) -> list[Node]:
+def without_types(nodes: list[Node]) -> list[Node]:
     """A typed list without its types."""
     out: list[Node] = []
     skip = False
@@ -96,6 +96,6 @@ def _bound(node: Node) -> set[str]:
         part = stack.pop()
         if isinstance(part, list):
             if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
-                out.update([word(token) for token in untyped(part[1])])
+                out.update([word(token) for token in without_types(part[1])])
             stack.extend(part)
     return out
