@@ -1,4 +1,4 @@
-"""Conditions on single states as conjunctions of facts, for rules that hold as long as no conjunction is ever true."""
+"""Conditions on single states in disjunctive normal form, for rules that forbid conjunctions of facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FactLiteral(NamedTuple):
 
 Conjunction = frozenset[FactLiteral]
 ConstantFact = Callable[[int, int], bool | None]
-"""The value of a fact (predicate, code) that nothing changes; ``None`` of others. Raises :class:`NotConjunctive`."""
+"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NotConjunctive`."""
 
 
 class NotConjunctive(Exception):
@@ -29,46 +29,50 @@ class NotConjunctive(Exception):
 
 
 def disjunctive_form(
-    task: Task, formula: Formula, binding: Binding, wanted: bool, constant: ConstantFact
+    task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
 ) -> set[Conjunction]:
-    """When a state formula has the value ``wanted``: one of these is true. Raises :class:`NotConjunctive`."""
+    """Conjunctions of which at least one is true exactly if the state formula has the value ``truth``.
+
+    Raises :class:`NotConjunctive`.
+    """
     match formula:
         case model.Truth():
-            return {frozenset()} if formula.value is wanted else set()
+            return {frozenset()} if formula.value is truth else set()
         case Atom():
             code = task.code_of(formula.arguments, binding)
-            known = constant(formula.predicate, code)
-            if known is None:
-                return {frozenset((FactLiteral(formula.predicate, code, wanted),))}
-            return {frozenset()} if known is wanted else set()
+            constant_value = constant(formula.predicate, code)
+            if constant_value is None:
+                return {frozenset((FactLiteral(formula.predicate, code, truth),))}
+            return {frozenset()} if constant_value is truth else set()
         case model.Equal():
             left, right = ground(formula, binding)
-            return {frozenset()} if (left == right) is wanted else set()
+            return {frozenset()} if (left == right) is truth else set()
         case model.Not():
-            return disjunctive_form(task, formula.body, binding, not wanted, constant)
+            return disjunctive_form(task, formula.body, binding, not truth, constant)
         case model.And() | model.Or():
-            parts = [disjunctive_form(task, part, binding, wanted, constant) for part in formula.parts]
-            return _joined(parts, isinstance(formula, model.And) is wanted)
+            parts = [disjunctive_form(task, part, binding, truth, constant) for part in formula.parts]
+            return _joined(parts, isinstance(formula, model.And) is truth)
         case model.Quantified():
-            parts = [
-                disjunctive_form(task, formula.body, inner, wanted, constant)
-                for inner in task.bindings(formula.variables, binding)
-            ]
-            return _joined(parts, formula.universal is wanted)
+            bindings = task.bindings(formula.variables, binding)
+            parts = [disjunctive_form(task, formula.body, inner, truth, constant) for inner in bindings]
+            return _joined(parts, formula.universal is truth)
         case model.Compare() | model.Temporal():
             raise NotConjunctive
         case _:
             assert_never(formula)
 
 
-def _joined(parts: list[set[Conjunction]], together: bool) -> set[Conjunction]:
-    """All parts together, or any of them; without conjunctions that contradict themselves or follow from others."""
-    out: set[Conjunction] = {frozenset()} if together else set()
+def _joined(parts: list[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
+    """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
+
+    Without inconsistent conjunctions and, if there are few, without conjunctions that imply another.
+    """
+    joined: set[Conjunction] = {frozenset()} if all_parts else set()
     for part in parts:
-        out = {a | b for a in out for b in part if is_consistent(a | b)} if together else out | part
-        if len(out) > MAX_CONJUNCTIONS:
+        joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
+        if len(joined) > MAX_CONJUNCTIONS:
             raise NotConjunctive
-    return {one for one in out if not any([other < one for other in out])} if len(out) < 100 else out
+    return {stronger for stronger in joined if not any([c < stronger for c in joined])} if len(joined) < 100 else joined
 
 
 def is_consistent(conjunction: Conjunction) -> bool:
