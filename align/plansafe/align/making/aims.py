@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import binders, is_temporal, mentions, substituted
+from plansafe.verifier.model.operations import bound_variables, is_temporal, mentions, substitute
 from plansafe.verifier.rules.model import Part
 
 MOST_AIMS = 12
@@ -211,5 +211,5 @@ def able(action: Action, atom: Atom) -> tuple[Formula, ...]:
     """What an action needs, over the arguments of an atom that stands for a step of it."""
     values = {v.slot: argument for v, argument in zip(action.parameters, atom.arguments, strict=True)}
     for formula in action.start.condition:
-        values.update({v.slot: -1 - (v.slot + _SHIFT) for v in binders(formula)})
-    return tuple([substituted(formula, values) for formula in action.start.condition])
+        values.update({v.slot: -1 - (v.slot + _SHIFT) for v in bound_variables(formula)})
+    return tuple([substitute(formula, values) for formula in action.start.condition])

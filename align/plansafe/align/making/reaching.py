@@ -16,7 +16,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
-from plansafe.verifier.model.operations import free_slots, slots, subformulas
+from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
 from plansafe.verifier.planning.backward import FAR, Backward
 
 FEW = 12
@@ -79,7 +79,7 @@ class Reach:
     ) -> list[GroundAction] | None:
         action = self.actions[stage.atom.predicate] if stage.atom is not None else None
         wanted = And(needs(stage, self.actions))
-        read = slots(wanted) | (slots(stage.atom) if stage.atom is not None else frozenset())
+        read = variable_slots(wanted) | (variable_slots(stage.atom) if stage.atom is not None else frozenset())
         own = [v for v in variables if v.slot in read and v.slot not in binding]
         left = 0 if random.random() < DRAWN else min(1, len(own))
         for variable in random.sample(own, len(own) - left):

@@ -28,7 +28,7 @@ from plansafe.verifier.execution.monitors.program import (
 )
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import substituted
+from plansafe.verifier.model.operations import substitute
 from plansafe.verifier.rules.model import Part
 
 MAX_FACTS = 10
@@ -98,7 +98,7 @@ class Reader:
                 count += 1
                 if count > MAX_INSTANCES:
                     raise LimitReached(Limited.INSTANCES)
-                leaves = tuple([self._value(substituted(leaf, binding)) for leaf in program.leaves])
+                leaves = tuple([self._value(substitute(leaf, binding)) for leaf in program.leaves])
                 facts = tuple(dict.fromkeys([fact for leaf in leaves for fact in _facts(leaf)]))
                 yield _Instance(side, program, leaves, facts)
 
@@ -129,7 +129,7 @@ class Reader:
                 return _joined(isinstance(formula, And), [self._value(part) for part in formula.parts])
             case Quantified():
                 found = self.task.bindings(formula.variables, {})
-                inner = [self._value(substituted(formula.body, values)) for values in found]
+                inner = [self._value(substitute(formula.body, values)) for values in found]
                 return _joined(formula.universal, inner)
             case Temporal():
                 raise AssertionError("leaves are about states")

@@ -15,8 +15,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import Atom
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.repair.effects import identity
 
 _CONCERNED = 0.7
@@ -104,6 +103,6 @@ def _after(execution: Execution, step: GroundAction) -> Execution | None:
 def _concerned(engine: Engine) -> frozenset[str]:
     """The actions that rules name, or that change a predicate which they read."""
     formulas = [f for part in engine.plan.parts for f in (part.body, part.guard, part.step) if f is not None]
-    read = {one.predicate for formula in formulas for one in reads(formula) if isinstance(one, Atom)}
+    read = {one.predicate for formula in formulas for one in atoms_in(formula)}
     named = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
     return frozenset([a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changes(a))])

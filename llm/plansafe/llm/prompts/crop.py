@@ -29,8 +29,8 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import Atom, Formula, Task
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import Formula, Task
+from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.planning.backward import Backward
 
 DENSE = 4
@@ -117,7 +117,7 @@ def _agents(task: Task) -> list[int]:
 
 def named_in(goal: Iterable[Formula]) -> list[int]:
     """The objects that a goal names."""
-    found = [atom for part in goal for atom in reads(part) if isinstance(atom, Atom)]
+    found = [atom for part in goal for atom in atoms_in(part)]
     return [argument for atom in found for argument in atom.arguments if argument >= 0]
 
 
@@ -189,8 +189,7 @@ def _uses(task: Task) -> list[int]:
         atom.predicate
         for action in task.actions.values()
         for condition in (*action.start.condition, *[effect.condition for effect in action.start.effects])
-        for atom in reads(condition)
-        if isinstance(atom, Atom)
+        for atom in atoms_in(condition)
     }
     out = [0] * len(task.objects)
     for index in asked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action, Atom, Axiom, Effect, Snap, Variable
-from plansafe.verifier.model.operations import reads_numbers
+from plansafe.verifier.model.operations import has_comparison
 
 
 class DomainIndex:
@@ -96,4 +96,4 @@ def effects(action: Action) -> list[Effect]:
 
 def depends_on_numbers(effect: Effect) -> bool:
     """Whether it depends on numbers that an effect happens."""
-    return reads_numbers(effect.condition) or reads_numbers(effect.at_start)
+    return has_comparison(effect.condition) or has_comparison(effect.at_start)

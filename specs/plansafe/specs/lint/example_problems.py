@@ -17,7 +17,7 @@ from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
-from plansafe.verifier.model.operations import binders
+from plansafe.verifier.model.operations import bound_variables
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
@@ -87,7 +87,7 @@ def example_problems(words: DomainIndex, rule: Rule, reads: set[int], deadline: 
             own += asked.choose(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
-                    asked.choose(binders(formula))
+                    asked.choose(bound_variables(formula))
         asked.take("start", action.name, _arguments(asked, action, own))
         asked.answer()
         if asked.model is not None:

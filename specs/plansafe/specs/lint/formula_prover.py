@@ -25,7 +25,7 @@ from plansafe.specs.lint.part_statements import (
 )
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Variable
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import atoms_and_fluents, symbols_read
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
 
@@ -222,8 +222,7 @@ class FormulaProver:
         asked = LetterQuestion(self.words, True, self.budget.deadline)
         asked.take("start", action.name, asked.arguments(action))
         touched = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
-        read = [r for part in action.start.condition for r in reads(part)]
-        touched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in read}
+        touched |= symbols_read(*action.start.condition)
         touched |= {-1 - a.function for e in action.start.effects for a in e.assignments}
         own = {p for p, key in self.words.action_predicates.items() if key == ("start", action.name)}
         derived = self.words.axioms.keys()
@@ -262,8 +261,8 @@ class FormulaProver:
         return Possibility.OPEN
 
     def _static(self, leaf: Formula) -> bool:
-        atoms = [r.predicate for r in reads(leaf) if isinstance(r, Atom)]
-        numbers = [r.function for r in reads(leaf) if not isinstance(r, Atom)]
+        atoms = [r.predicate for r in atoms_and_fluents(leaf) if isinstance(r, Atom)]
+        numbers = [r.function for r in atoms_and_fluents(leaf) if not isinstance(r, Atom)]
         return all([self.words.static[p] for p in atoms]) and not any([self.words.writers.get(f) for f in numbers])
 
     def _matchings(self, wanted: list[RequiredValue]) -> list[tuple[int | None, ...]]:
@@ -336,6 +335,6 @@ def _wild(part: Part) -> tuple[Variable, ...]:
 
 
 def _bound(formula: Formula | None) -> list[Variable]:
-    from plansafe.verifier.model.operations import binders  # noqa: PLC0415 - for examples alone
+    from plansafe.verifier.model.operations import bound_variables  # noqa: PLC0415 - for examples alone
 
-    return [] if formula is None else binders(formula)
+    return [] if formula is None else bound_variables(formula)

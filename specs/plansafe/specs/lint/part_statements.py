@@ -21,7 +21,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import symbols_read
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
@@ -193,6 +193,4 @@ def _last_operator(formula: Temporal) -> Formula | None:
 
 def read_symbols(rule: Rule) -> set[int]:
     """The predicates that the parts of a rule read, actions included; functions as negative numbers."""
-    formulas = [f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None]
-    found = [read for formula in formulas for read in reads(formula)]
-    return {read.predicate if isinstance(read, Atom) else -1 - read.function for read in found}
+    return symbols_read(*[f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None])

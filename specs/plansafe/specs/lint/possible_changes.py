@@ -23,7 +23,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import is_temporal, reads, reads_numbers, subformulas
+from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison, is_temporal, subformulas
 from plansafe.verifier.rules.model import Part, Rule
 
 Bound = dict[int, Variable]
@@ -66,8 +66,8 @@ class PossibleChanges:
     def _settled(self, formula: Formula, bound: Bound) -> bool:
         """Whether a formula reads some fact or number, and no action changes any of them."""
         inner = {**bound, **_quantified(formula)}
-        read = list(reads(formula))
-        return bool(read or reads_numbers(formula)) and not any([self._changed(part, inner, None) for part in read])
+        read = list(atoms_and_fluents(formula))
+        return bool(read or has_comparison(formula)) and not any([self._changed(part, inner, None) for part in read])
 
     def _brings_about(self, formula: Formula, wanted: bool, bound: Bound) -> bool:
         """Whether some action changes a part of a formula in the direction of the value wanted."""
@@ -83,7 +83,7 @@ class PossibleChanges:
             case Atom():
                 return self._changes(formula, wanted, bound)
             case Compare():
-                return any([self._changed(fluent, bound, None) for fluent in reads(formula)])
+                return any([self._changed(fluent, bound, None) for fluent in atoms_and_fluents(formula)])
             case Temporal():
                 return True  # what was so in the past changes by itself
             case _:
@@ -92,8 +92,8 @@ class PossibleChanges:
     def _touches(self, formula: Formula, bound: Bound, action: Action) -> bool:
         """Whether an action changes anything that a formula reads."""
         inner = {**bound, **_quantified(formula)}
-        read = list(reads(formula))
-        return not (read or reads_numbers(formula)) or any([self._changed(part, inner, action) for part in read])
+        read = list(atoms_and_fluents(formula))
+        return not (read or has_comparison(formula)) or any([self._changed(part, inner, action) for part in read])
 
     def _changed(self, read: Atom | model.Fluent, bound: Bound, only: Action | None) -> bool:
         """Whether an action (or this one) may change a fact or a number like this one."""
@@ -127,7 +127,7 @@ class PossibleChanges:
             return True
         seen.add(predicate)
         for axiom in self.words.axioms[predicate]:
-            for part in reads(axiom.body):
+            for part in atoms_and_fluents(axiom.body):
                 if not self._fixed(part.predicate, seen) if isinstance(part, Atom) else self._writes(part, None):
                     return False
         return True

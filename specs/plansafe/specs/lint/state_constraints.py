@@ -14,7 +14,7 @@ from itertools import combinations
 from plansafe.specs.lint.domain_index import depends_on_numbers
 from plansafe.specs.lint.grounder import Binding, Grounder, Key
 from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Temporal, Variable, bind, variable
-from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator, reads
+from plansafe.verifier.model.operations import PAST_OPERATORS, atoms_in, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
@@ -249,7 +249,7 @@ def _whole(parts: tuple[Formula, ...]) -> Formula:
 def _recursive(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """The derived predicates that depend on themselves."""
     above = {
-        head: {r.predicate for axiom in bodies for r in reads(axiom.body) if isinstance(r, Atom)} & axioms.keys()
+        head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()
         for head, bodies in axioms.items()
     }
     for _ in above:

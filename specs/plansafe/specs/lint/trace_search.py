@@ -17,7 +17,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
-from plansafe.verifier.model.operations import substituted
+from plansafe.verifier.model.operations import substitute
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.rules.model import Part, Rule
 
@@ -155,7 +155,7 @@ def _opposite(part: Part, objects: dict[int, int]) -> Formula:
         case _:
             after = part.after and part.step is not None
             found = Temporal("sometime", (violation_condition(part, Temporal("next", (wrong,)) if after else wrong),))
-    return substituted(found, objects)
+    return substitute(found, objects)
 
 
 def violation_condition(part: Part, wrong: Formula) -> Formula:

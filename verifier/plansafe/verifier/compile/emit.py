@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     divide,
 )
-from plansafe.verifier.model.operations import expression_fluents, free_slots, reads_numbers
+from plansafe.verifier.model.operations import expression_fluents, free_slots, has_comparison
 
 MAX_LOOPS = 12
 MAX_DEPTH = 20
@@ -451,7 +451,7 @@ class Join:
         return ["pass"] if idle else inner
 
     def _test(self, literal: FormulaLiteral) -> str:
-        if self.guarded and reads_numbers(literal.formula):
+        if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.guarded(formula), sorted(self.emitter.free(formula))
             return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in slots]])})"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from plansafe.verifier.compile.emit import Emitter, Join
 from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, generated_slots, without_impossible
 from plansafe.verifier.model.nodes import Atom, Formula, Variable
-from plansafe.verifier.model.operations import free_slots, quantified, reads, reads_numbers
+from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
 
 
 def unify(
@@ -75,12 +75,12 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
     for disjunct in disjuncts:
         domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
         # Comparisons of numbers are left to the confirmation of each candidate.
-        literals = [literal for literal in disjunct.literals if not reads_numbers(literal.formula)]
+        literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
         join = Join(emitter, domains, "S, F, I, code, out", indexed=True)
         everything += join.emit(literals, frozenset(), slots, inner)
         for literal in disjunct.literals:
             exact = isinstance(literal.formula, Atom)
-            for read in reads(literal.formula):
+            for read in atoms_and_fluents(literal.formula):
                 predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
                 added = literal.positive if exact else None
                 key = (id(disjunct), predicate, read.arguments, added)
@@ -111,11 +111,11 @@ class Pattern(NamedTuple):
 def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[Pattern]:
     """All patterns of a condition. ``key`` returns ``None`` for facts that the condition cannot read."""
     index = {v.slot: i for i, v in enumerate(parameters)}
-    inner = quantified(condition)
+    inner = bound_slot_domains(condition)
     out: list[Pattern] = []
     seen: set[tuple[int, tuple[int, ...]]] = set()
     nothing = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
-    for read in reads(condition, nothing):
+    for read in atoms_and_fluents(condition, nothing):
         predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
         if (predicate, read.arguments) in seen:
             continue

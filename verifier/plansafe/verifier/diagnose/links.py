@@ -34,7 +34,13 @@ from plansafe.verifier.model.nodes import (
     Not,
     bind,
 )
-from plansafe.verifier.model.operations import expression_fluents, is_temporal, mentions, reads, reads_numbers
+from plansafe.verifier.model.operations import (
+    atoms_and_fluents,
+    expression_fluents,
+    has_comparison,
+    is_temporal,
+    mentions,
+)
 from plansafe.verifier.rules.model import Part
 
 MAX_OPEN = 16
@@ -276,7 +282,7 @@ class Linker:
 
     def _numbers(self, outcome: _Outcome, number: int) -> None:
         """What the numbers in an effect need whether or not its result is used: else the step could not be taken."""
-        if outcome.value is not None and (outcome.updates or reads_numbers(outcome.condition)):
+        if outcome.value is not None and (outcome.updates or has_comparison(outcome.condition)):
             for literal in self.needs.rests(outcome.condition, outcome.binding, outcome.value):
                 self._link(literal, number, "effect", literal.sure)
         if not outcome.value:
@@ -349,7 +355,7 @@ class Linker:
         patterns = [
             (r.predicate if isinstance(r, Atom) else base + r.function, r.arguments)
             for formula in (part.body, part.guard or TRUE)
-            for r in reads(formula)
+            for r in atoms_and_fluents(formula)
         ]
         for (index, code), steps in self.trace.changers.items():
             before = [step for step in steps if step <= last]

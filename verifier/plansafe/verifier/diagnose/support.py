@@ -29,7 +29,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     bind,
 )
-from plansafe.verifier.model.operations import expression_fluents, signed
+from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
 from plansafe.verifier.model.printing import formula_text
 
 Key = tuple[int, int]
@@ -307,7 +307,7 @@ class Support:
 
     def _one_polarity(self, formula: Formula) -> bool:
         seen: dict[int, bool] = {}
-        for part, positive in signed(formula):
+        for part, positive in signed_subformulas(formula):
             if isinstance(part, Compare):
                 return False
             if isinstance(part, Atom) and (

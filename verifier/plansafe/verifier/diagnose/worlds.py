@@ -21,8 +21,8 @@ from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
-from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Binding, Effect, Formula, Quantified, Snap, bind
-from plansafe.verifier.model.operations import is_temporal, mentions, reads, reads_numbers
+from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]
@@ -133,7 +133,7 @@ class Worlds:
             if not touching:
                 continue
             out.add(element)
-            numeric = any([e.effect.assignments or reads_numbers(e.effect.condition) for e in effects])
+            numeric = any([e.effect.assignments or has_comparison(e.effect.condition) for e in effects])
             if element in there and not numeric:
                 live -= _settled(touching)
             for effect in effects if numeric else touching:
@@ -147,7 +147,7 @@ class Worlds:
     def _action_predicates_mentioned(self) -> frozenset[int]:
         parts = [asked.part for asked in self.questions if isinstance(asked, Watched)]
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
-        return frozenset([r.predicate for f in formulas for r in reads(f) if isinstance(r, Atom)])
+        return frozenset([r.predicate for f in formulas for r in atoms_in(f)])
 
     def _counts(self, number: int, step: GroundAction) -> bool:
         """Whether a step matters by being taken, and not only by what it changes."""

@@ -6,7 +6,7 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.operations import signed
+from plansafe.verifier.model.operations import signed_subformulas
 
 
 def stratify(
@@ -46,6 +46,6 @@ def stratify(
 def _reads(formula: model.Formula, derived: set[int]) -> set[tuple[int, bool]]:
     return {
         (part.predicate, not positive)
-        for part, positive in signed(formula)
+        for part, positive in signed_subformulas(formula)
         if isinstance(part, model.Atom) and part.predicate in derived
     }

@@ -12,7 +12,7 @@ from plansafe.verifier.execution.state import Delta, State, StateChange, checked
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
-from plansafe.verifier.model.operations import reads_numbers
+from plansafe.verifier.model.operations import has_comparison
 
 Run = Callable[..., bool]
 """``run(S, F, L, *objects)``: checks the precondition.
@@ -232,7 +232,7 @@ class ActionCode:
     def _numeric(self, action: Action) -> bool:
         known = self._reads_numbers.get(id(action))
         if known is None:
-            known = any([bool(e.assignments) or reads_numbers(e.condition) for e in action.start.effects])
+            known = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])
             self._actions.append(action)
             self._reads_numbers[id(action)] = known
         return known
@@ -278,7 +278,7 @@ class ActionCode:
         Some may be found twice, which does no harm to facts. ``None`` where every object has to be tried: numbers
         would be changed twice, and conditions that read them are undefined in an order of their own.
         """
-        plain = not effect.assignments and not reads_numbers(effect.condition)
+        plain = not effect.assignments and not has_comparison(effect.condition)
         if not plain or not effect.variables or effect.condition is TRUE:
             return None
         disjuncts = dnf(effect.condition)

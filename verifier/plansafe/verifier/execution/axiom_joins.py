@@ -8,8 +8,8 @@ from typing import NamedTuple
 from plansafe.verifier.compile.emit import Emitter, Join
 from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.compile.triggers import unify
-from plansafe.verifier.model.nodes import Atom, Axiom, Fluent, Number
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import Atom, Axiom, Number
+from plansafe.verifier.model.operations import symbols_read
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
@@ -17,11 +17,6 @@ Table = dict[int, list[int]]
 UNINDEXED = 16
 """With so few objects, looking at each of them is cheaper than an index."""
 _BATCH = "S, F, I, codes, out"
-
-
-def read_index(read: Atom | Fluent) -> int:
-    """A predicate, or ``-1 - f`` for a fluent."""
-    return read.predicate if isinstance(read, Atom) else -1 - read.function
 
 
 class Tables(dict[int, Table]):
@@ -87,7 +82,7 @@ class Derivations:
                 disjuncts = [Disjunct((), (FormulaLiteral(True, axiom.body),))]
             self._rules += [_Rule(axiom, disjunct) for disjunct in disjuncts]
         opaque: set[int] = set()
-        self.reads = frozenset([read_index(read) for axiom in stratum for read in reads(axiom.body)])
+        self.reads = frozenset(symbols_read(*[axiom.body for axiom in stratum]))
         self.recursive = not self.reads.isdisjoint(self.predicates)
         self._readers: dict[tuple[int, bool], list[tuple[_Rule, FormulaLiteral]]] = {}
         self._opaque_readers: dict[int, list[_Rule]] = {}
@@ -97,7 +92,7 @@ class Derivations:
                     key = literal.formula.predicate, literal.positive
                     self._readers.setdefault(key, []).append((rule, literal))
                     continue
-                for index in {read_index(read) for read in reads(literal.formula)}:
+                for index in symbols_read(literal.formula):
                     opaque.add(index)
                     if index in self.predicates:
                         self._opaque_readers.setdefault(index, []).append(rule)

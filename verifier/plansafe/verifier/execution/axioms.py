@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.execution.axiom_joins import UNINDEXED, Derivations, Facts, Fluents, Tables, Work, read_index
+from plansafe.verifier.execution.axiom_joins import UNINDEXED, Derivations, Facts, Fluents, Tables, Work
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import symbols_read
 
 Delta = dict[int, set[int]]
 """Facts by predicate."""
@@ -28,7 +28,7 @@ class Axioms:
         inputs: set[int] = set()
         for stratum in task.axioms:
             for axiom in stratum:
-                inputs.update([read_index(read) for read in reads(axiom.body)])
+                inputs |= symbols_read(axiom.body)
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
         self._small = len(task.objects) <= UNINDEXED
@@ -81,7 +81,7 @@ def components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
     graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
     for axiom in stratum:
-        new = {read_index(read) for read in reads(axiom.body)} & graph.keys() - graph[axiom.predicate]
+        new = symbols_read(axiom.body) & graph.keys() - graph[axiom.predicate]
         graph[axiom.predicate] |= new
         for predicate in sorted(new):
             readers[predicate].append(axiom.predicate)

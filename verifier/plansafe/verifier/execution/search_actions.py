@@ -13,8 +13,8 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Number, Task, Variable
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import TRUE, Action, And, Effect, Number, Task, Variable
+from plansafe.verifier.model.operations import symbols_read
 
 
 class LegalActions:
@@ -94,7 +94,7 @@ class Projection:
         for checks in prototype.checks.values():
             for check in checks:
                 if check.after:
-                    watched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in reads(check.body)}
+                    watched |= symbols_read(check.body)
         if axioms is not None:
             watched |= axioms.inputs
         self._watched = frozenset(watched)

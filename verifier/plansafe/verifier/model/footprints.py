@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import expression_fluents, reads
+from plansafe.verifier.model.operations import atoms_and_fluents, expression_fluents
 
 Key = tuple[int, int]
 """What a state is made of, as in a log of changes: a predicate, or a function numbered after them, and a code."""
@@ -98,7 +98,7 @@ class Footprints:
         out: dict[int, set[int]] = {}
         for stratum in self.task.axioms:
             for axiom in stratum:
-                read = [self.subject(read) for read in reads(axiom.body, empty)]
+                read = [self.subject(read) for read in atoms_and_fluents(axiom.body, empty)]
                 out.setdefault(axiom.predicate, set()).update(read)
         return out
 

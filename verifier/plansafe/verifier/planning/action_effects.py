@@ -19,9 +19,9 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    mapped,
-    substituted,
-    substituted_atom,
+    map_children,
+    substitute,
+    substitute_in_atom,
 )
 from plansafe.verifier.planning.draft import Draft
 from plansafe.verifier.planning.rewriting import folded, is_plain
@@ -50,11 +50,11 @@ def _of_action(draft: Draft, effect: Effect, action: Action | None) -> list[Effe
     for own in draft.when(effect.variables, condition, effect.adds, effect.deletes):
         known = {**domains, **{v.slot: v.domain for v in own.variables}}
         values = _solved(draft, own.condition, {v.slot for v in own.variables}, known)
-        condition = folded(draft.source, substituted(own.condition, values))
+        condition = folded(draft.source, substitute(own.condition, values))
         if not (isinstance(condition, Truth) and not condition.value):
             variables = tuple([v for v in own.variables if v.slot not in values])
-            adds = tuple([substituted_atom(atom, values) for atom in own.adds])
-            deletes = tuple([substituted_atom(atom, values) for atom in own.deletes])
+            adds = tuple([substitute_in_atom(atom, values) for atom in own.adds])
+            deletes = tuple([substitute_in_atom(atom, values) for atom in own.deletes])
             out.append(Effect(variables, condition, adds, deletes, ()))
     return out
 
@@ -73,7 +73,7 @@ def _resolved(draft: Draft, formula: Formula, action: Action | None, domains: di
         case Quantified() | Temporal():
             return formula
         case _:
-            return mapped(formula, lambda part: _resolved(draft, part, action, domains))
+            return map_children(formula, lambda part: _resolved(draft, part, action, domains))
 
 
 def _without_equations(draft: Draft, formula: Quantified, domains: dict[int, int]) -> Formula:
@@ -88,7 +88,7 @@ def _without_equations(draft: Draft, formula: Quantified, domains: dict[int, int
         known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
         values = _solved(draft, And(literals), {v.slot for v in own}, known)
         rest = tuple([v for v in own if v.slot not in values])
-        body = substituted(And(literals), values)
+        body = substitute(And(literals), values)
         out.append(Quantified(False, rest, body) if rest else body)
     exists = Or(tuple(out))
     return folded(draft.source, Not(exists) if formula.universal else exists)

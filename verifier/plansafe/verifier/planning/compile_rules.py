@@ -34,7 +34,8 @@ from plansafe.verifier.model.nodes import (
     Task,
 )
 from plansafe.verifier.model.operations import (
-    reads,
+    atoms_and_fluents,
+    symbol_index,
 )
 from plansafe.verifier.planning.action_effects import distribute
 from plansafe.verifier.planning.draft import Draft, always
@@ -113,12 +114,12 @@ class _Compiler:
         return Compiled(task, bookkeeping, self.observe, watch, self.draft.safe, cost)
 
     def _reads(self, formula: Formula) -> None:
-        for read in reads(formula):
+        for read in atoms_and_fluents(formula):
             if isinstance(read, Atom) and read.predicate in self.derived:
                 assert self.engine.axioms is not None
                 self.relevant |= self.engine.axioms.inputs  # the lot: axioms chain
             else:
-                self.relevant.add(read.predicate if isinstance(read, Atom) else -1 - read.function)
+                self.relevant.add(symbol_index(read))
 
     def _phases(self) -> int:
         """The facts that let ``observe`` follow every action that matters."""

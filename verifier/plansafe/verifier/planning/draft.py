@@ -21,10 +21,10 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    binders,
+    atoms_in,
+    bound_variables,
     free_slots,
-    reads,
-    substituted,
+    substitute,
 )
 from plansafe.verifier.planning.rewriting import folded
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, CannotCompile
@@ -83,7 +83,7 @@ class Draft:
 
     def acts(self, formula: Formula) -> bool:
         """Whether a formula mentions an action."""
-        return any([isinstance(read, Atom) and read.predicate in self.action_predicates for read in reads(formula)])
+        return any([atom.predicate in self.action_predicates for atom in atoms_in(formula)])
 
     def violation(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
         """Effects by which a trace is unsafe from a letter on where ``condition`` holds."""
@@ -114,8 +114,8 @@ class Draft:
 
     def apart(self, formula: Formula) -> Formula:
         """The formula with quantified variables of its own: copies of it may be joined."""
-        values = {v.slot: variable(next(self.slots)) for v in binders(formula)}
-        return substituted(formula, values) if values else formula
+        values = {v.slot: variable(next(self.slots)) for v in bound_variables(formula)}
+        return substitute(formula, values) if values else formula
 
     def emit(self, reading: Reading, effects: list[Effect], final: bool = True) -> None:
         """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
@@ -165,7 +165,7 @@ def _variables(action: Action) -> list[Variable]:
     """All variables of an action."""
     out = list(action.parameters)
     for formula in action.start.condition:
-        out += binders(formula)
+        out += bound_variables(formula)
     for effect in action.start.effects:
-        out += [*effect.variables, *binders(effect.condition)]
+        out += [*effect.variables, *bound_variables(effect.condition)]
     return out

@@ -19,7 +19,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 from plansafe.verifier.model.operations import (
-    substituted,
+    substitute,
 )
 from plansafe.verifier.planning.draft import Draft
 from plansafe.verifier.planning.rewriting import folded, is_conjunction
@@ -38,7 +38,7 @@ def require_at_end(draft: Draft, parameters: tuple[Variable, ...], formula: Form
         budget = [MAX_EXPANSION]
         literals: list[Formula] = []
         for values in draft.source.bindings(parameters, {}):
-            ground = _grounded(draft, substituted(formula, values), budget)
+            ground = _grounded(draft, substitute(formula, values), budget)
             if ground is None or not is_conjunction(ground):
                 compound = True
                 break
@@ -73,7 +73,7 @@ def _grounded(draft: Draft, formula: Formula, budget: list[int]) -> Formula | No
         case Quantified():
             copies: list[Formula] = []
             for values in draft.source.bindings(formula.variables, {}):
-                ground = _grounded(draft, substituted(formula.body, values), budget)
+                ground = _grounded(draft, substitute(formula.body, values), budget)
                 if ground is None:
                     return None
                 copies.append(ground)

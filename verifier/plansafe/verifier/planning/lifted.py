@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
-from plansafe.verifier.model.operations import pushed
+from plansafe.verifier.model.operations import push_negation
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
@@ -146,7 +146,7 @@ class Lifted:
             case Compare() | Temporal():
                 return TRUE
             case _:
-                return pushed(formula, positive, self._positive)
+                return push_negation(formula, positive, self._positive)
 
     def reachable(self, state: State) -> Iterator[tuple[Schema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""

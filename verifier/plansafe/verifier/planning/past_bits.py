@@ -15,7 +15,7 @@ from plansafe.verifier.model.nodes import (
     Or,
     Temporal,
 )
-from plansafe.verifier.model.operations import counts_letters, mapped, past_operator
+from plansafe.verifier.model.operations import is_stutter_sensitive, map_children, past_operator
 from plansafe.verifier.planning.draft import Draft, Reading
 
 
@@ -26,7 +26,7 @@ def now(draft: Draft, formula: Formula, reading: Reading) -> Formula:
         return settled(draft, formula, reading.early)
     if isinstance(formula, Temporal):
         return _bit(draft, formula, reading)
-    return mapped(formula, lambda part: now(draft, part, reading))
+    return map_children(formula, lambda part: now(draft, part, reading))
 
 
 def settled(draft: Draft, formula: Formula, reading: Reading) -> Formula:
@@ -34,7 +34,7 @@ def settled(draft: Draft, formula: Formula, reading: Reading) -> Formula:
     if isinstance(formula, Temporal):
         _bit(draft, formula, reading)
         return reading.settled[structure(formula)]
-    return mapped(formula, lambda part: settled(draft, part, reading))
+    return map_children(formula, lambda part: settled(draft, part, reading))
 
 
 def _bit(draft: Draft, formula: Temporal, reading: Reading) -> Formula:
@@ -42,7 +42,7 @@ def _bit(draft: Draft, formula: Temporal, reading: Reading) -> Formula:
     if key in reading.bits:
         return reading.bits[key]
     operator = past_operator(formula)
-    draft.stepwise |= counts_letters(operator) and not reading.acting
+    draft.stepwise |= is_stutter_sensitive(operator) and not reading.acting
     operands = [now(draft, operand, reading) for operand in formula.operands]
     about, bit = draft.remembered(operator, formula, reading)
     first = operands[0]

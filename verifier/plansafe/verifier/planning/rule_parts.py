@@ -18,12 +18,12 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    binders,
+    bound_variables,
     expression_fluents,
     free_slots,
     subformulas,
-    substituted,
-    substituted_atom,
+    substitute,
+    substitute_in_atom,
 )
 from plansafe.verifier.planning.draft import ActionEffect, Draft, Reading
 from plansafe.verifier.planning.end_goal import require_at_end
@@ -43,16 +43,16 @@ def add_part(draft: Draft, part: Part) -> None:
     for formula in (part.body, part.step, part.guard):
         if formula is not None:
             _defined_throughout(draft, formula)
-            variables += binders(formula)
+            variables += bound_variables(formula)
     fresh = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
     values = {old: variable(new.slot) for old, new in fresh.items()}
     domains = {new.slot: new for new in fresh.values()}
     parameters = tuple([fresh[v.slot] for v in part.parameters])
-    body = substituted(part.body, values)
+    body = substitute(part.body, values)
     if part.mode == "each":
         assert part.step is not None
-        step = substituted(part.step, values)
-        guard = TRUE if part.guard is None else substituted(part.guard, values)
+        step = substitute(part.step, values)
+        guard = TRUE if part.guard is None else substitute(part.guard, values)
         if not draft.acts(body) and not draft.acts(guard):
             _step_rule(draft, parameters, step, guard, body, part.after, domains)
             return
@@ -108,17 +108,17 @@ def _step_rule(
         matched.append(Equal(variable(own.slot), values.get(-1 - argument, argument)))
     wild = step.variables if isinstance(step, Quantified) else ()
     rest = [v for v in (*parameters, *wild) if v.slot not in values]
-    match = substituted(And(tuple(matched)), values)
+    match = substitute(And(tuple(matched)), values)
     if after:
         about = [domains[s] for s in sorted(free_slots(body))]
         due = draft.predicate("due", about)
         owed = Atom(due, tuple([variable(v.slot) for v in about]))
-        draft.effects[action.name] += draft.when(rest, match, (substituted_atom(owed, values),), ())
+        draft.effects[action.name] += draft.when(rest, match, (substitute_in_atom(owed, values),), ())
         draft.touching.add(action.name)
         draft.observed += draft.violation(about, And((owed, Not(now(draft, body, reading)))))
         draft.observed.append(Effect(tuple(about), owed, (), (owed,), ()))
         return
-    wanted = folded(draft.source, Or((Not(match), substituted(settled(draft, body, reading), values))))
+    wanted = folded(draft.source, Or((Not(match), substitute(settled(draft, body, reading), values))))
     open_slots = free_slots(wanted)
     if not any([v.slot in open_slots for v in rest]) and is_plain(wanted):
         draft.conditions[action.name].append(wanted)

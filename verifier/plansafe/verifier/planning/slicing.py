@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Action, Assignment, Atom, Effect, Formula, Predicate, Task
-from plansafe.verifier.model.operations import expression_fluents, reads, substituted, substituted_expression
+from plansafe.verifier.model.operations import (
+    atoms_and_fluents,
+    expression_fluents,
+    substitute,
+    substitute_in_expression,
+)
 from plansafe.verifier.planning.printing import TOTAL_COST
 from plansafe.verifier.planning.rewriting import divides
 
@@ -19,7 +24,9 @@ def slice_functions(task: Task) -> Task:
     task's own that is named as costs are is renamed.
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
-    needed = {r.function for formula in _formulas(task) for r in reads(formula) if isinstance(r, model.Fluent)}
+    needed = {
+        r.function for formula in _formulas(task) for r in atoms_and_fluents(formula) if isinstance(r, model.Fluent)
+    }
     if task.metric is not None:
         needed |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
     total = {f for f in range(len(task.functions)) if is_total(task, f)}
@@ -62,7 +69,7 @@ class _Slicer:
         actions = {name: self._action(action) for name, action in task.actions.items()}
         metric = task.metric
         if metric is not None:
-            metric = metric._replace(expression=substituted_expression(metric.expression, {}, self.number))
+            metric = metric._replace(expression=substitute_in_expression(metric.expression, {}, self.number))
         return task._replace(
             predicates=self.predicates,
             functions=[self._function(task.functions[old]) for old in self.kept],
@@ -80,7 +87,7 @@ class _Slicer:
         return function._replace(name=f"{TOTAL_COST}-of-task") if own else function
 
     def _formula(self, formula: Formula) -> Formula:
-        return substituted(formula, {}, self.number)
+        return substitute(formula, {}, self.number)
 
     def _action(self, action: Action) -> Action:
         condition = [self._formula(part) for part in action.start.condition]
@@ -89,7 +96,7 @@ class _Slicer:
             kept = []
             for a in effect.assignments:
                 if a.function in self.number:
-                    value = substituted_expression(a.value, {}, self.number)
+                    value = substitute_in_expression(a.value, {}, self.number)
                     kept.append(a._replace(function=self.number[a.function], value=value))
                 else:
                     condition += self._definitions(a)

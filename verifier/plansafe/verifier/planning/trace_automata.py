@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     Task,
     Temporal,
 )
-from plansafe.verifier.model.operations import counts_letters, subformulas, substituted, trace_operator
+from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
 from plansafe.verifier.rules.split import past_only
 
 MAX_LEAVES = 10
@@ -127,7 +127,7 @@ class Ltl(Automaton):
         self._budget = MAX_EXPANSION
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
-        self.stepwise = any(map(counts_letters, operators))
+        self.stepwise = any(map(is_stutter_sensitive, operators))
         self.start = self.table.normal(formula, positive, self._bit, self._instances)
 
     def _bit(self, formula: Formula) -> int | None:
@@ -146,7 +146,7 @@ class Ltl(Automaton):
         return self._index[key]
 
     def _instances(self, formula: Quantified) -> Iterator[Formula]:
-        return (substituted(formula.body, values) for values in self._task.bindings(formula.variables, {}))
+        return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
         """What must hold of the rest."""
@@ -172,7 +172,7 @@ class WholeTrace(Automaton):
         self.positive, self._before = positive, before
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
-        self.stepwise = counts_letters(operator)
+        self.stepwise = is_stutter_sensitive(operator)
         self.start = start_of(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]

@@ -24,7 +24,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     variable,
 )
-from plansafe.verifier.model.operations import WHOLE_TRACE, free_slots
+from plansafe.verifier.model.operations import TRACE_OPERATORS, free_slots
 from plansafe.verifier.planning.draft import Draft, Reading
 from plansafe.verifier.planning.past_bits import now
 from plansafe.verifier.planning.trace_automata import Automaton, Ltl, WholeTrace
@@ -52,7 +52,7 @@ def holds_at_end(draft: Draft, formula: Formula, positive: bool, fatal: bool, re
             inner = holds_at_end(draft, formula.body, positive, fatal and universal, reading)
             return Quantified(universal, formula.variables, inner)
         case Temporal():
-            if formula.operator in WHOLE_TRACE:
+            if formula.operator in TRACE_OPERATORS:
                 return _automaton(
                     draft, WholeTrace(formula, positive, partial(draft.before, acting=reading.acting)), fatal, reading
                 )

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Key
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable
-from plansafe.verifier.model.operations import conjuncts, free_slots, reads_numbers
+from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 
 MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
@@ -305,7 +305,7 @@ class Effects:
         if whole and effect.variables:
             return None
         formula = And(action.start.condition) if whole else effect.condition
-        disjuncts = None if reads_numbers(formula) else dnf(formula)
+        disjuncts = None if has_comparison(formula) else dnf(formula)
         given = [a for i, a in enumerate(arguments) if known is not None and known[i]]
         slots = sorted({-1 - a for a in given if a < 0})
         outputs = [v.slot for v in action.parameters]

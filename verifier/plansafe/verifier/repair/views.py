@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Operator, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import counts_letters, mentions, signed, subformulas
+from plansafe.verifier.model.operations import is_stutter_sensitive, mentions, signed_subformulas, subformulas
 from plansafe.verifier.rules.model import Part
 
 _DEADLINES = frozenset(("within", "always-within"))
@@ -18,7 +18,7 @@ numbers of steps in any manner."""
 def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
-    if any([counts_letters(f.operator) and f.operator not in _DEADLINES for f in operators]):
+    if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINES for f in operators]):
         return LETTERS, 0  # any inserted or removed step may change its verdict
     if mentions(part.body, action_predicates):
         polarity = _polarity(part.body, action_predicates, True)
@@ -35,7 +35,7 @@ def _polarity(formula: Formula, action_predicates: frozenset[int], positive: boo
     """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
     return {
         sign
-        for part, sign in signed(formula, positive)
+        for part, sign in signed_subformulas(formula, positive)
         if isinstance(part, Atom) and part.predicate in action_predicates
     }
 

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, bind
-from plansafe.verifier.model.operations import is_temporal, reads
+from plansafe.verifier.model.operations import atoms_and_fluents, atoms_in, is_temporal
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.reporting.follows import Following, Violated
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
@@ -323,7 +323,7 @@ class Writer:
         notes = [
             _reason_text(self.task, reason.formula, reason.binding, reason.wanted)
             for reason in answer.reasons
-            if next(reads(reason.formula), None)
+            if next(atoms_and_fluents(reason.formula), None)
             is not None  # which things are the same, or of a type, is no news to a reader
         ]
         # Where a step is forbidden, the state before it was judged; the row is that of the step.
@@ -380,8 +380,8 @@ class Writer:
         history = self.histories[v.readings[0]]
         matched = v.violation.step if v.part.mode == "each" else 0
         out: dict[int, Label] = {}
-        for read in reads(v.part.body):
-            if not isinstance(read, model.Atom) or read.predicate not in action_predicates:
+        for read in atoms_in(v.part.body):
+            if read.predicate not in action_predicates:
                 continue
             kind, name = action_predicates[read.predicate]
             wanted = [a if a >= 0 else values.get(-1 - a) for a in read.arguments]

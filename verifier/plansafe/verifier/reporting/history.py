@@ -16,7 +16,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed_fast import QuickTimedRun
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 Fact = tuple[int, int]
@@ -190,7 +190,7 @@ class History:
         """The facts and fluents a formula reads whose arguments the binding fixes, action predicates apart."""
         out: dict[Fact, None] = {}
         action_predicates = set(self.engine.action_predicates.values())
-        for read in reads(formula):
+        for read in atoms_and_fluents(formula):
             code = self.task.known_code(read.arguments, binding)
             index = read.predicate if isinstance(read, Atom) else len(self.task.predicates) + read.function
             if code is not None and index not in action_predicates:

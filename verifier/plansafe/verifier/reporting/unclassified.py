@@ -17,7 +17,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.readings import judge
 from plansafe.verifier.model.nodes import Formula, Variable
-from plansafe.verifier.model.operations import binders, with_domains
+from plansafe.verifier.model.operations import bound_variables, replace_domains
 from plansafe.verifier.reporting.report import (
     Coverage,
     GivenKinds,
@@ -239,7 +239,9 @@ def _domains(rule: Rule) -> set[int]:
     domains = {v.domain for v in rule.declared}
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
-        domains |= {v.domain for v in (*part.parameters, *[b for formula in formulas for b in binders(formula)])}
+        domains |= {
+            v.domain for v in (*part.parameters, *[b for formula in formulas for b in bound_variables(formula)])
+        }
     return domains
 
 
@@ -250,7 +252,7 @@ def _over(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
         return tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in several])
 
     def over(formula: Formula | None) -> Formula | None:
-        return None if formula is None else with_domains(formula, domains)
+        return None if formula is None else replace_domains(formula, domains)
 
     parts = tuple(
         [
@@ -258,7 +260,7 @@ def _over(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
                 number,
                 variables(part.parameters),
                 part.mode,
-                with_domains(part.body, domains),
+                replace_domains(part.body, domains),
                 over(part.step),
                 over(part.guard),
                 part.after,

@@ -18,7 +18,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import PAST_OPERATORS, negate, pushed, subformulas
+from plansafe.verifier.model.operations import PAST_OPERATORS, negate, push_negation, subformulas
 
 
 def required(
@@ -52,7 +52,7 @@ def turned_over(formula: Formula) -> Formula:
             case Not():
                 formula = body.body
             case And() | Or() | Quantified() | Truth():
-                return pushed(body, False, lambda part, _: negate(part))
+                return push_negation(body, False, lambda part, _: negate(part))
             case Atom() | Equal() | Compare() | Temporal():
                 return formula
             case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model.nodes import Formula, Temporal
-from plansafe.verifier.model.operations import PAST_OPERATORS, WHOLE_TRACE, children
+from plansafe.verifier.model.operations import PAST_OPERATORS, TRACE_OPERATORS, children
 
 MAX_TEMPORAL_DEPTH = 200
 
@@ -31,7 +31,7 @@ def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
                         help="use a `:trajectory` rule" if past else None,
                     )
                     return False
-                below = only_past or part.operator in PAST_OPERATORS or part.operator in WHOLE_TRACE
+                below = only_past or part.operator in PAST_OPERATORS or part.operator in TRACE_OPERATORS
                 depth_first += [(p, below, depth + 1) for p in part.operands]
             case _:
                 depth_first += [(p, only_past, depth) for p in children(part)]
@@ -45,7 +45,7 @@ def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
         part, top = stack.pop()
         match part:
             case Temporal():
-                if part.operator in WHOLE_TRACE and not top:
+                if part.operator in TRACE_OPERATORS and not top:
                     name = part.operator.replace("at-end", "at end")
                     context.error(
                         SC.MISPLACED_OPERATOR,

@@ -14,7 +14,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.specs.lint.domain_index import effects
 from plansafe.specs.lint.part_statements import read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
-from plansafe.verifier.model.operations import children, expression_fluents, reads
+from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
 from plansafe.verifier.rules.model import Part, Rule
 
 UNREAD_WEIGHT = 2.0
@@ -58,7 +58,7 @@ class SuspicionWeights:
         fixed = [f for f in numbers if f not in changing and -1 - f not in read]
         self.limits = [(f, g) for f in changing for g in fixed if task.functions[f].types == task.functions[g].types]
         """Numbers that change, each with one of the same things that does not, and that nobody reads."""
-        read |= {r.predicate for part in task.goal for r in reads(part) if isinstance(r, Atom)}
+        read |= {r.predicate for part in task.goal for r in atoms_in(part)}
         ruled = {name for (_, name), predicate in action_predicates.items() if predicate in by_rules}
         common = _common([{r.predicate for r in _needs(action)} for action in task.actions.values()])
         ending = [action for action in task.actions.values() if not any([e.adds for e in effects(action)])]
@@ -114,7 +114,7 @@ def _common(of_actions: Sequence[set[Any]]) -> set[Any]:
 
 def _needs(action: Action) -> Iterator[Atom]:
     """The facts that its precondition reads."""
-    return (read for part in action.start.condition for read in reads(part) if isinstance(read, Atom))
+    return (read for part in action.start.condition for read in atoms_in(part))
 
 
 def node_words(node: object) -> Iterator[str]:
@@ -135,8 +135,7 @@ def _read_by_actions(task: Task) -> set[int]:
         for effect in effects(action):
             formulas += [effect.condition, effect.at_start]
             found |= {-1 - f.function for a in effect.assignments for f in expression_fluents(a.value)}
-    atoms = [read for formula in formulas for read in reads(formula)]
-    return found | {r.predicate if isinstance(r, Atom) else -1 - r.function for r in atoms}
+    return found | symbols_read(*formulas)
 
 
 def _dangers(part: Part) -> Iterator[int]:

@@ -34,12 +34,12 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import (
     PAST_OPERATORS,
-    WHOLE_TRACE,
+    TRACE_OPERATORS,
     free_slots,
     is_temporal,
     past_operator,
     subformulas,
-    substituted,
+    substitute,
     trace_operator,
 )
 
@@ -150,7 +150,7 @@ class Program:
 
     def _boolean(self, formula: Formula) -> Combination:
         """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
-        if not any([isinstance(p, Temporal) and p.operator in WHOLE_TRACE for p in subformulas(formula)]):
+        if not any([isinstance(p, Temporal) and p.operator in TRACE_OPERATORS for p in subformulas(formula)]):
             node = self.progression.normal(formula, True, self._bit, _ground)
             return self._component(Component("ltl", [], (), node))
         match formula:
@@ -498,7 +498,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
         if budget[0] < 0:
             raise LimitReached(Limited.INSTANCES)
         if not is_temporal(part):
-            return substituted(part, values) if values else part
+            return substitute(part, values) if values else part
         match part:
             case Not():
                 return Not(walk(part.body, values))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, assert_never
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import Atom, Binding, Formula, Task, ground
+from plansafe.verifier.model.nodes import Atom, Binding, Equal, Formula, Task, Truth, ground
+from plansafe.verifier.model.operations import fold_formula
 
 MAX_CONJUNCTIONS = 500
 
@@ -35,34 +35,28 @@ def disjunctive_form(
 
     Raises :class:`NotConjunctive`.
     """
-    match formula:
-        case model.Truth():
-            return {frozenset()} if formula.value is truth else set()
-        case Atom():
-            code = task.code_of(formula.arguments, binding)
-            constant_value = constant(formula.predicate, code)
-            if constant_value is None:
-                return {frozenset((FactLiteral(formula.predicate, code, truth),))}
-            return {frozenset()} if constant_value is truth else set()
-        case model.Equal():
-            left, right = ground(formula, binding)
-            return {frozenset()} if (left == right) is truth else set()
-        case model.Not():
-            return disjunctive_form(task, formula.body, binding, not truth, constant)
-        case model.And() | model.Or():
-            parts = [disjunctive_form(task, part, binding, truth, constant) for part in formula.parts]
-            return _joined(parts, isinstance(formula, model.And) is truth)
-        case model.Quantified():
-            bindings = task.bindings(formula.variables, binding)
-            parts = [disjunctive_form(task, formula.body, inner, truth, constant) for inner in bindings]
-            return _joined(parts, formula.universal is truth)
-        case model.Compare() | model.Temporal():
-            raise NotConjunctive
-        case _:
-            assert_never(formula)
+
+    def leaf_form(leaf: Formula, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
+        value: bool | None
+        match leaf:
+            case Truth():
+                value = leaf.value
+            case Equal():
+                left, right = ground(leaf, leaf_binding)
+                value = left == right
+            case Atom():
+                code = task.code_of(leaf.arguments, leaf_binding)
+                value = constant(leaf.predicate, code)
+                if value is None:
+                    return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
+            case _:
+                raise NotConjunctive
+        return {frozenset()} if value is positive else set()
+
+    return fold_formula(task, formula, binding, truth, leaf_form, _joined)
 
 
-def _joined(parts: list[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
+def _joined(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
     """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
 
     Without inconsistent conjunctions and, if there are few, without conjunctions that imply another.

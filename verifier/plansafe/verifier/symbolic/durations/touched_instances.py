@@ -14,7 +14,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
-from plansafe.verifier.model.operations import SHIFTS, is_temporal, mentions, reads, subformulas
+from plansafe.verifier.model.operations import SHIFTS, atoms_and_fluents, atoms_in, is_temporal, mentions, subformulas
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Instances = frozenset[tuple[int, int]]
@@ -51,11 +51,11 @@ class PartReads:
         self._inputs: set[int] = set()
         """What the derived predicates depend on that the part reads."""
         if part.step is not None and about_momentary:
-            self._step = next(read for read in reads(part.step) if isinstance(read, Atom))
+            self._step = next(atoms_in(part.step))
         elif part.step is not None:
             formulas.append(part.step)
         for formula in formulas:
-            for read in reads(formula):
+            for read in atoms_and_fluents(formula):
                 self._read.setdefault(footprints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
                     self._inputs |= footprints.inputs_of(read.predicate)

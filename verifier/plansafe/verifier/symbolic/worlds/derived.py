@@ -9,7 +9,7 @@ there are facts the fixpoint is reached as well.
 from __future__ import annotations
 
 from plansafe.verifier.model.nodes import Atom, Axiom, Task
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
 from plansafe.verifier.symbolic.worlds.possible_certain import Search
@@ -48,7 +48,7 @@ class Derived:
         self.reads_numbers = False
         for stratum in task.axioms:
             for axiom in stratum:
-                for item in reads(axiom.body):
+                for item in atoms_and_fluents(axiom.body):
                     if isinstance(item, Atom):
                         read.add(item.predicate)
                     else:

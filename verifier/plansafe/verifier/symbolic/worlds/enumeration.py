@@ -16,8 +16,8 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ReadSteps
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
+from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion, Outcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -173,7 +173,7 @@ def _read(compiled: CompiledTask) -> set[int]:
                 formulas += [f for effect in snap.effects for f in (effect.condition, effect.at_start)]
     for part in plan.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
-    return {item.predicate for formula in formulas for item in reads(formula) if isinstance(item, Atom)}
+    return {item.predicate for formula in formulas for item in atoms_in(formula)}
 
 
 def _choices(compiled: CompiledTask, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:

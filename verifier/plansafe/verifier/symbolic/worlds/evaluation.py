@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import reads_numbers
+from plansafe.verifier.model.operations import has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
@@ -54,7 +54,7 @@ class Evaluation:
         """Whether a formula reads numbers, and so may be undefined."""
         key = id(formula)
         if key not in self._numeric:
-            self._numeric[key] = reads_numbers(formula)
+            self._numeric[key] = has_comparison(formula)
         return self._numeric[key]
 
     def true(self, formula: Formula) -> Truths:

@@ -24,7 +24,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Variable,
 )
-from plansafe.verifier.model.operations import pushed
+from plansafe.verifier.model.operations import push_negation
 
 Facts = list[set[int]]
 Search = Callable[..., None]
@@ -54,7 +54,7 @@ class PossibleCertain:
             case Temporal():
                 return TRUE  # whatever it is, it may be
             case _:
-                return pushed(formula, positive, partial(self.possible, compared=compared))
+                return push_negation(formula, positive, partial(self.possible, compared=compared))
 
     def search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
         """The values of ``variables`` for which such a condition holds; the slots in ``bound`` are given.

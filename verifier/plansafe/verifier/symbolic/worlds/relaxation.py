@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import PAST_OPERATORS, expression_fluents, past_operator, pushed
+from plansafe.verifier.model.operations import PAST_OPERATORS, expression_fluents, past_operator, push_negation
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
@@ -172,7 +172,7 @@ class Relaxation:
             case Atom() | Compare():
                 return self.possible_certain.possible(formula, positive)
             case _:
-                return pushed(formula, positive, self.possible_form)
+                return push_negation(formula, positive, self.possible_form)
 
     def _remembered(self, formula: Temporal, positive: bool) -> Formula:
         if formula.operator not in PAST_OPERATORS:

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import children, is_temporal, mapped, negate
+from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
@@ -280,7 +280,7 @@ def _now(formula: Formula) -> Formula:
         case Quantified():
             return formula
         case _:
-            return mapped(formula, _now)
+            return map_children(formula, _now)
 
 
 def _now_operator(formula: Temporal) -> Formula:

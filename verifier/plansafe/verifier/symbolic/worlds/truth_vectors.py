@@ -26,7 +26,14 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate, subformulas
+from plansafe.verifier.model.operations import (
+    NEIGHBOUR_OPERATORS,
+    children,
+    is_temporal,
+    map_children,
+    negate,
+    subformulas,
+)
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
@@ -44,7 +51,7 @@ def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
     """
     if not is_temporal(formula):
         return formula
-    formula = mapped(formula, lambda part: rewritten(part, short))
+    formula = map_children(formula, lambda part: rewritten(part, short))
     if not isinstance(formula, Temporal) or formula.operator not in short:
         return formula
     operands = formula.operands
@@ -69,7 +76,7 @@ def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
 def depth(formula: Formula) -> int:
     """How many letters away a formula looks by ``next`` and ``yesterday``, at most."""
     below = max([depth(part) for part in children(formula)], default=0)
-    return below + (isinstance(formula, Temporal) and formula.operator in SHIFTS)
+    return below + (isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS)
 
 
 def bounds(formula: Formula) -> set[int] | None:
