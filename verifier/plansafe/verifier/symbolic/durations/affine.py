@@ -58,7 +58,7 @@ class ConstraintTrail:
 class Affine:
     """``constant + terms``, in the world of its trail. Constant sums are plain numbers, never of this class.
 
-    ``!=`` and hashes compare the form, not the value: the engine uses ``!=`` to find changed fluents, and a change to an
+    ``!=`` and hashes compare the form, not the value: the engine finds changed fluents by ``!=``, and a change to an
     equal value alters only blame. All other comparisons add a constraint to the trail.
     """
 
@@ -90,7 +90,9 @@ class Affine:
     def _scaled(self, factor: Number) -> NumberOrAffine:
         if not factor:
             return 0
-        terms = tuple([(variable, checked(normal_number(coefficient * factor))) for variable, coefficient in self.terms])
+        terms = tuple(
+            [(variable, checked(normal_number(coefficient * factor))) for variable, coefficient in self.terms]
+        )
         return Affine(self.trail, checked(normal_number(self.constant * factor)), terms)
 
     def __add__(self, other: NumberOrAffine) -> NumberOrAffine:

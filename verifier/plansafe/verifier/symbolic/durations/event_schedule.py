@@ -11,7 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail
-from plansafe.verifier.symbolic.durations.conjunctions import FactLiteral
+from plansafe.verifier.symbolic.durations.fact_spans import FactLiteral
 from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
 from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 

@@ -1,4 +1,4 @@
-"""Why a condition on single states holds throughout a run, or does not, from the spans in which its facts are true.
+"""Conjunctions of facts that a condition on single states forbids, and why they are never true in a run.
 
 Each fact is true over some spans of time, from an event that makes it true to the next event that makes it false. A
 conjunction is never true if every choice of spans, one for each literal, has two that do not overlap: spans that
@@ -8,17 +8,83 @@ reason, where otherwise the run would depend on the order of all events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, FactLiteral
+from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula, Number, Task, Temporal, Truth, ground
+from plansafe.verifier.model.operations import Leaf, fold_formula
 
+MAX_CONJUNCTIONS = 500
 MAX_STEPS = 5_000
 EventTime = tuple[Number, bool]
 """The time of an event in a run, and whether it comes after the other events of that time."""
 Order = tuple[int, int]
+
+
+class FactLiteral(NamedTuple):
+    """A fact that is true, or false."""
+
+    predicate: int
+    code: int
+    positive: bool
+
+
+Conjunction = frozenset[FactLiteral]
+ConstantFact = Callable[[int, int], bool | None]
+"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NotConjunctive`."""
+
+
+class NotConjunctive(Exception):
+    """The condition is about more than facts, or has too many conjunctions."""
+
+
+def disjunctive_form(
+    task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
+) -> set[Conjunction]:
+    """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
+
+    Raises :class:`NotConjunctive`.
+    """
+
+    def leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
+        value: bool | None
+        match leaf:
+            case Truth():
+                value = leaf.value
+            case Equal():
+                left, right = ground(leaf, leaf_binding)
+                value = left == right
+            case Atom():
+                code = task.code_of(leaf.arguments, leaf_binding)
+                value = constant(leaf.predicate, code)
+                if value is None:
+                    return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
+            case Compare() | Temporal():
+                raise NotConjunctive
+            case _:
+                assert_never(leaf)
+        return {frozenset()} if value is positive else set()
+
+    return fold_formula(task, formula, binding, truth, leaf_form, _joined)
+
+
+def _joined(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
+    """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
+
+    Without inconsistent conjunctions and, if there are few, without conjunctions that imply another.
+    """
+    joined: set[Conjunction] = {frozenset()} if all_parts else set()
+    for part in parts:
+        joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
+        if len(joined) > MAX_CONJUNCTIONS:
+            raise NotConjunctive
+    return {stronger for stronger in joined if not any([c < stronger for c in joined])} if len(joined) < 100 else joined
+
+
+def is_consistent(conjunction: Conjunction) -> bool:
+    """Whether no fact is both true and false."""
+    return not any([literal._replace(positive=not literal.positive) in conjunction for literal in conjunction])
 
 
 class Span(NamedTuple):

@@ -14,7 +14,14 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
-from plansafe.verifier.model.operations import SHIFTS, atoms_and_fluents, atoms_in, is_temporal, mentions, subformulas
+from plansafe.verifier.model.operations import (
+    NEIGHBOUR_OPERATORS,
+    atoms_and_fluents,
+    atoms_in,
+    is_temporal,
+    mentions,
+    subformulas,
+)
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Instances = frozenset[tuple[int, int]]
@@ -114,7 +121,7 @@ def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
     """Whether a formula names a momentary action, or counts letters."""
     return any([mentions(formula, momentary) for formula in formulas]) or any(
         [
-            isinstance(part, Temporal) and part.operator in SHIFTS
+            isinstance(part, Temporal) and part.operator in NEIGHBOUR_OPERATORS
             for formula in formulas
             for part in subformulas(formula)
         ]

@@ -56,7 +56,7 @@ class ValueRange(NamedTuple):
 
 _NO_NUMBERS: frozenset[Number] = frozenset()
 Cell: TypeAlias = dict[LinearTerms, ValueRange]
-"""Linear forms (the first coefficient is 1) with their ranges, all of which a world in the cell satisfies."""
+"""Linear forms (the first coefficient is 1) with their ranges. Each world of the cell satisfies all of them."""
 
 
 def cell_of(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
