@@ -10,9 +10,9 @@ from endless_tasks import endless
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning import own_search
+from plansafe.verifier.planning import forward_search
+from plansafe.verifier.planning.continuations import Steps
 from plansafe.verifier.planning.guide import Guide
-from plansafe.verifier.planning.ways import Steps
 
 STATES = 250
 FAR = 1_000
@@ -101,7 +101,7 @@ def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
 
 
 def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
     seen = Counter[str]()
     for number in range(120, 200):
         walked(number, seen, complete=False)

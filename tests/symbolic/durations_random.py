@@ -17,8 +17,8 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT
-from plansafe.verifier.execution.steps import TimedStep, rounded
-from plansafe.verifier.execution.timed_fast import QuickTimedRun
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
+from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, DurationAudit
@@ -353,12 +353,12 @@ class Explicit:
         return WorldVerdict(not outcome.failures, outcome.goal is True, safe, violated)
 
 
-class _Forked(QuickTimedRun):
+class _Forked(FastTimedReplay):
     """A plain timed run whose monitors are copied instead of compiled anew, which takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
-        super().__init__(engine, HALT, steps, rounded(TOLERANCE, None))
+        super().__init__(engine, HALT, steps, rounded_tolerance(TOLERANCE, None))
 
     def monitors(self) -> Runtime | None:
         if self._prototype is None:
@@ -453,7 +453,7 @@ def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:
 def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict) -> list[str]:
     """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
     steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
-    judgement = judge.judge(plan_text(steps))
+    judgement = judge.audit(plan_text(steps))
     theirs = (judgement.executable, judgement.goal, judgement.safe)
     differ = [a for a, own, other in zip(ASPECTS, values[:3], theirs, strict=True) if own is not None and own != other]
     return [f"kernel {theirs} at {point}, engine {values}"] if differ else []

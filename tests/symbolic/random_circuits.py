@@ -49,15 +49,15 @@ def numeric(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
         number = terms.constant(terms.normal_number(choose.choice(small)))
         kind = choose.randrange(5)
         if kind == 0:
-            sums.append(terms.chosen(condition, a, b))
+            sums.append(terms.select(condition, a, b))
         elif kind == 1:
-            sums.append(terms.chosen(condition, terms.constant(choose.randrange(-2, 3)), number))
+            sums.append(terms.select(condition, terms.constant(choose.randrange(-2, 3)), number))
         elif kind == 2:
-            sums.append(terms.plus(a, b, terms.normal_number(choose.choice(small))))
+            sums.append(terms.add(a, b, terms.normal_number(choose.choice(small))))
         elif kind == 3:
-            sums.append(terms.times(a, number))
+            sums.append(terms.multiply(a, number))
         else:
-            made.append(terms.compared(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
+            made.append(terms.compare(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
     for _ in range(8):
         parts = [choose.choice(made) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 3)))]
         made.append(circuit.conjunction(parts) if choose.getrandbits(1) else circuit.equal(*parts[:2]))
@@ -102,7 +102,7 @@ def row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool]) ->
 def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
     """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
     coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
-    for atom, factor in total.items:
+    for atom, factor in total.weighted_atoms:
         match atom:
             case ("value", _, int(code)):
                 coefficients[code] += factor
@@ -164,7 +164,7 @@ def holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
 def number(circuit: Circuit, total: Sum, model: Model) -> Number:
     """The value of a sum in a model."""
     value = Fraction(total.constant)
-    for atom, factor in total.items:
+    for atom, factor in total.weighted_atoms:
         match atom:
             case ("value", int(function), int(code)):
                 value += factor * model.values[function, code]

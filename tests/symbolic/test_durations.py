@@ -11,8 +11,8 @@ from durations_random import compare, open_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.duration_audit import audit_durations, DurationAudit
-from plansafe.verifier.symbolic.worlds.model import Verdict
+from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from quick import every
 
 SEED = 2026
@@ -43,13 +43,13 @@ def checker(
     return found
 
 
-def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> Verdict:
+def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
     return audit_durations(found.compiled, steps, intervals, deadline)
 
 
-def values(verdict: Verdict) -> tuple[Worlds, Worlds, Worlds]:
+def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
     return verdict.executable, verdict.goal, verdict.safe
 
 

@@ -19,7 +19,7 @@ from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Choice, Message, Request, Situation
 from plansafe.llm.prompts.stepping import step_messages
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.guide import Ahead, Guide
+from plansafe.verifier.planning.guide import Continuation, Guide
 
 DONE = "(done)"
 """What a model chooses to end its plan."""
@@ -181,7 +181,7 @@ class _Decoding:
         else:
             first, forced, ignored = self._ask(every), False, self.ignored
         choice, left = first, list(admitted)
-        ahead: Ahead | None = None
+        ahead: Continuation | None = None
         while True:
             if choice in left:
                 if choice == DONE or self.mode is not Mode.GUIDED:

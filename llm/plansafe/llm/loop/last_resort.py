@@ -7,7 +7,7 @@ from plansafe.llm.loop.model import PLAN, By, Part, Planned, Status, is_safe
 from plansafe.llm.loop.repairs import Repairs
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.guide import Ahead, Guide
+from plansafe.verifier.planning.guide import Continuation, Guide
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairStatus
 
 
@@ -39,12 +39,12 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
     return planned._replace(status=Status.FOUND, parts=parts, report=report, removed=())
 
 
-def _ahead(checker: Checker) -> Ahead:
+def _ahead(checker: Checker) -> Continuation:
     """What the planner knows from the start."""
     try:
         return Guide(checker.compiled).continuation()
     except ValueError as refused:
-        return Ahead(None, (), str(refused))
+        return Continuation(None, (), str(refused))
 
 
 def _parts(planned: Planned, best: Repair) -> tuple[Part, ...]:

@@ -18,7 +18,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
 from plansafe.verifier.model.operations import bound_variables
-from plansafe.verifier.rules.elaborate import Rules
+from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
 
@@ -68,7 +68,7 @@ def _compiled(base: Checker, words: DomainIndex, rule: Rule, text: str, reads: s
     if not checker.ok or not plain:
         return None
     task, symbols = checker.compiled.task, checker.compiled.symbols
-    rules = Rules(symbols)
+    rules = RuleElaborator(symbols)
     rules.specifications(base.compiled.expanded._replace(rules=plain, openings=(), invariants=()))
     if symbols.context.errors:
         return None
@@ -129,7 +129,7 @@ def _text(asked: LetterQuestion) -> str:
         if not letter and basic and inputs.get(literal >> 1, False):
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
-        for atom, _ in total.items:
+        for atom, _ in total.weighted_atoms:
             value = asked.model.values.get((int(str(atom[1])), int(str(atom[2]))))
             if not letter and value is not None and value.denominator == 1:
                 fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])

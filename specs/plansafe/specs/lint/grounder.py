@@ -208,7 +208,7 @@ class Grounder:
 
     def _compare(self, formula: Compare, binding: Binding, letter: int) -> Literal:
         left, right = self._number(formula.left, binding, letter), self._number(formula.right, binding, letter)
-        return terms.compared(self.circuit, formula.operator, left, right)
+        return terms.compare(self.circuit, formula.operator, left, right)
 
     def _number(self, expression: model.Expression, binding: Binding, letter: int) -> terms.Sum:
         match expression:
@@ -227,15 +227,15 @@ class Grounder:
     def _arithmetic(self, operator: str, values: list[terms.Sum]) -> terms.Sum:
         result = values[0]
         if len(values) == 1:
-            return terms.times(terms.constant(-1), result) if operator == "-" else result
+            return terms.multiply(terms.constant(-1), result) if operator == "-" else result
         for value in values[1:]:
             if operator in ("+", "-"):
-                result = terms.plus(result, value, 1 if operator == "+" else -1)
+                result = terms.add(result, value, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.times(result, value)
+                result = terms.multiply(result, value)
             else:
                 self.abstracted = True  # the divisor may be zero
-                result = terms.divided(result, value)
+                result = terms.divide(result, value)
         return result
 
     def _fluent(self, letter: int, function: int, elements: tuple[int, ...]) -> terms.Sum:

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Variable
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
 
 MAX_ROUNDS = 3
 """How often what is said of all objects is said anew of those that have come up."""
@@ -103,7 +103,7 @@ class LetterQuestion:
                 soft = [(label, literal) for label, literal in said if label is not None]
                 if solver is not None:
                     solver.close()
-                solver = solver_for(self.circuit, [*hard, *[literal for _, literal in soft]], "auto", self.deadline)
+                solver = create_solver(self.circuit, [*hard, *[literal for _, literal in soft]], "auto", self.deadline)
                 for literal in hard:
                     solver.require(literal)
                 found = solver.solve([literal for _, literal in soft])

@@ -229,7 +229,7 @@ class StateConstraints:
             if (m, f) == (n, g):
                 same = grounder.same(a, b)
                 if same != FALSE:
-                    yield circuit.either(same ^ 1, terms.compared(circuit, "=", x, y))
+                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", x, y))
 
 
 def _matched(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:

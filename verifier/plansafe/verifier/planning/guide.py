@@ -12,17 +12,20 @@ are taken by the engine, rules are watched by its monitors, and what continues i
 
 from __future__ import annotations
 
-from plansafe.verifier.execution.broken_instances import Option
+from typing import NamedTuple
+
+from plansafe.verifier.execution.broken_instances import StepOption
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.been import Been, shift
-from plansafe.verifier.planning.known import Known
-from plansafe.verifier.planning.own_search import OwnSearch, unsupported
-from plansafe.verifier.planning.port import Answer
-from plansafe.verifier.planning.ways import BEYOND, Ahead, Steps, Ways
+from plansafe.verifier.execution.online_monitor import Monitor
+from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.planning.continuations import ENGINE_LIMIT_ERRORS, Continuation, KnownContinuations, Steps
+from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.planner import PlanningStatus
+from plansafe.verifier.planning.state_estimates import EstimateCache
+from plansafe.verifier.planning.visited_states import VisitedStates, state_hash_change
 
-__all__ = ["Ahead", "Guide"]
+__all__ = ["Continuation", "Guide", "Recoverability", "check_recoverable"]
 
 
 class Guide:
@@ -40,11 +43,11 @@ class Guide:
         compiled: CompiledTask,
         *,
         rules: bool = True,
-        planner: OwnSearch | None = None,
+        planner: ForwardSearch | None = None,
         time_limit_s: float = 10.0,
         effort: int = 100,
     ) -> None:
-        why = unsupported(compiled, rules)
+        why = unsupported_task_reason(compiled, rules)
         if why:
             raise ValueError(why)
         self.time_limit_s = time_limit_s
@@ -52,20 +55,20 @@ class Guide:
         self.searches = 0
         """How many questions were put to the search."""
         self.taken: list[GroundAction] = []
-        self._planner = planner or OwnSearch()
-        self._execution = Execution.initial(compiled.engine, rules, compiled.options.question)
-        self._known = Known(self._execution.fork())
-        self._options: list[Option] | None = None
+        self._planner = planner or ForwardSearch()
+        self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
+        self._known = EstimateCache(self._execution.fork())
+        self._options: list[StepOption] | None = None
         self._kept: Steps | None = None
-        self._ways = Ways()
-        self._been = Been(self._execution)
+        self._ways = KnownContinuations()
+        self._been = VisitedStates(self._execution)
 
     @property
     def may_end(self) -> bool:
         """Whether the plan may end here: the goal is reached and every rule kept."""
         return self._execution.accepted
 
-    def options(self) -> list[Option]:
+    def options(self) -> list[StepOption]:
         """All legal steps, each with the instances of rules that it would break. Computed once for each state."""
         if self._options is None:
             self._options = self._execution.options()
@@ -76,35 +79,35 @@ class Guide:
         ahead = self.continuation()
         return len(ahead.steps) if ahead.answer else None
 
-    def continuation(self, within: int | None = None) -> Ahead:
+    def continuation(self, within: int | None = None) -> Continuation:
         """A safe continuation from here, of at most ``within`` steps."""
         kept = self._kept
         if kept is not None and (within is None or len(kept) <= within):
-            return Ahead(True, kept)
+            return Continuation(True, kept)
         found = self._search(self._execution, within)
         if found.answer:
             self._kept = found.steps
         return found
 
-    def allows(self, step: GroundAction, within: int | None = None) -> Ahead:
+    def allows(self, step: GroundAction, within: int | None = None) -> Continuation:
         """Whether a safe continuation is known behind a step, of at most ``within`` steps (that step not counted).
 
         Nothing is changed. A step that cannot be taken or breaks a rule has none.
         """
         kept = self._kept
         if kept and kept[0] == step and (within is None or len(kept) - 1 <= within):
-            return Ahead(True, kept[1:])
+            return Continuation(True, kept[1:])
         try:
             after = self._execution.after(step)
-        except BEYOND:
-            return Ahead(None, (), "the step passes a limit of the engine")
+        except ENGINE_LIMIT_ERRORS:
+            return Continuation(None, (), "the step passes a limit of the engine")
         if after is None:
-            return Ahead(False, (), "the step cannot be taken")
+            return Continuation(False, (), "the step cannot be taken")
         if after.broken:
-            return Ahead(False, (), "the step breaks a rule")
+            return Continuation(False, (), "the step breaks a rule")
         return self._search(after, within, step)
 
-    def take(self, step: GroundAction, ahead: Ahead | None = None) -> None:
+    def take(self, step: GroundAction, ahead: Continuation | None = None) -> None:
         """Take a step; ``ahead`` is what :meth:`allows` said of it, if it was asked.
 
         Raises ``ValueError`` if it cannot be taken. What it breaks is not looked at.
@@ -140,14 +143,18 @@ class Guide:
         """Whether a legal step leads back to where the plan was: the same can follow there."""
         return self._been.returns(self._execution, step)
 
-    def _search(self, start: Execution, within: int | None, chosen: GroundAction | None = None) -> Ahead:
+    def _search(self, start: Execution, within: int | None, chosen: GroundAction | None = None) -> Continuation:
         """What is known, a continuation made of what is known, or what a search finds.
 
         For who chooses among steps, "not known" and "there is none" come to the same, as long as one continuation is
         known.
         """
         ways, key = self._ways, start.key()
-        sum_ = self._been.sum if chosen is None else self._been.sum ^ shift(start.engine, start.state, start.changed)
+        sum_ = (
+            self._been.sum
+            if chosen is None
+            else self._been.sum ^ state_hash_change(start.engine, start.state, start.changed)
+        )
         found = ways.known(key, within)
         if found is None and ways.nearby(start, sum_, self._kept, chosen, within):
             found = ways.known(key, within)
@@ -158,8 +165,44 @@ class Guide:
         solved = self._planner.solve_from(
             start, within=within, time_limit_s=self.time_limit_s, max_nodes=effort, known=self._known
         )
-        if solved.answer is Answer.SOLVED:
+        if solved.answer is PlanningStatus.SOLVED:
             ways.add(start, sum_, solved.steps)
-            return Ahead(True, solved.steps)
-        excluded = False if solved.answer is Answer.UNSOLVABLE else None
-        return ways.without(key, within, Ahead(excluded, (), solved.detail))
+            return Continuation(True, solved.steps)
+        excluded = False if solved.answer is PlanningStatus.UNSOLVABLE else None
+        return ways.without(key, within, Continuation(excluded, (), solved.detail))
+
+
+class Recoverability(NamedTuple):
+    """Whether the goal can still be reached safely: ``None`` if that is unknown.
+
+    If so, ``continuation`` is how (nothing, if all is done); ``detail`` says in words why not, or what limited the
+    search.
+    """
+
+    answer: bool | None
+    continuation: tuple[str, ...] = ()
+    detail: str = ""
+
+
+def check_recoverable(
+    monitor: Monitor, action: str, planner: ForwardSearch | None = None, time_limit_s: float = 10.0
+) -> Recoverability:
+    """If ``action`` is taken in the present state, can the goal still be reached with every rule kept?
+
+    Starts from what was observed, not from what the steps so far should have led to. Nothing is changed. The search
+    ends with the time limit; hand in a ``planner`` to keep what it compiles from one question to the next.
+    """
+    advice = monitor.allowed(action)
+    if not advice.executable:
+        return Recoverability(False, (), "; ".join(advice.reasons))
+    why = unsupported_task_reason(monitor.compiled, True)
+    if why:
+        return Recoverability(None, (), why)
+    step = monitor.step(action)
+    assert isinstance(step, GroundAction)
+    now = monitor.now().after(step)
+    assert now is not None
+    found = (planner or ForwardSearch()).solve_from(now, time_limit_s=time_limit_s)
+    steps = tuple([step_text(taken, monitor.task.objects) for taken in found.steps])
+    known = {PlanningStatus.SOLVED: True, PlanningStatus.UNSOLVABLE: False}
+    return Recoverability(known.get(found.answer), steps, found.detail)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 
-CLAUSES_AT_ONCE = 20_000
+BATCH_SIZE = 20_000
 """How many clauses are handed over between two looks at the clock."""
 
 
@@ -73,24 +73,24 @@ class Clauses:
             for node in found:
                 key = self.circuit.keys[node]
                 if isinstance(key, Comparison):
-                    count = counted(key)
+                    count = to_pseudo_boolean(key)
                     if count is None:
                         self.numeric.append(node)
                         continue
-                    meaning = gates(self.circuit, count)
+                    meaning = encode_pseudo_boolean(self.circuit, count)
                     own, same = self.literal(2 * node), self.literal(meaning)
                     yield [[-own, same], [own, -same]]
                     wanted += (meaning, meaning ^ 1)
 
     def _cones(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
-        gates = self.circuit.gates
+        encode_pseudo_boolean = self.circuit.gates
         nodes, inputs, variables = self.nodes, self.inputs, self._variables
         batch: list[list[int]] = []
-        variables.extend([0] * (len(gates) - len(variables)))
+        variables.extend([0] * (len(encode_pseudo_boolean) - len(variables)))
         for literal in self._fresh(literals):
             node = literal >> 1
             own = variables[node]
-            children = gates[node]
+            children = encode_pseudo_boolean[node]
             if not own:
                 nodes.append(node)
                 own = variables[node] = len(nodes) - 1
@@ -103,7 +103,7 @@ class Clauses:
                 batch.append([own, *[-child for child in signed]])
             else:
                 batch.extend([[-own, child] for child in signed])
-            if len(batch) >= CLAUSES_AT_ONCE:
+            if len(batch) >= BATCH_SIZE:
                 yield batch
                 batch = []
         if batch:
@@ -111,8 +111,8 @@ class Clauses:
 
     def _fresh(self, literals: Iterable[Literal]) -> list[Literal]:
         """What has to be said, in the order of evaluation: of each node, which of its two literals is used."""
-        gates, done = self.circuit.gates, self._done
-        done.extend(bytes(2 * len(gates) - len(done)))
+        encode_pseudo_boolean, done = self.circuit.gates, self._done
+        done.extend(bytes(2 * len(encode_pseudo_boolean) - len(done)))
         stack, fresh = list(literals), []
         while stack:
             literal = stack.pop()
@@ -120,7 +120,7 @@ class Clauses:
                 continue
             done[literal] = 1
             fresh.append(literal)
-            children = gates[literal >> 1]
+            children = encode_pseudo_boolean[literal >> 1]
             if children is None:
                 done[literal ^ 1] = 1
             elif literal & 1:
@@ -138,11 +138,11 @@ class Clauses:
         return self._variables[node]
 
 
-MANY_STATES = 30_000
+MAX_TABLE_STATES = 30_000
 """Up to here a count is a table of what is left, which solvers propagate well; beyond it is addition in binary."""
 
 
-class Count(NamedTuple):
+class PseudoBoolean(NamedTuple):
     """The weights of the true literals add up to at most the bound, or (``exact``) to the bound.
 
     Weights are positive integers. A bound below zero cannot be kept.
@@ -153,15 +153,15 @@ class Count(NamedTuple):
     bound: int
 
 
-def counted(comparison: Comparison) -> Count | None:
+def to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
     """A comparison as a count, or ``None`` if it is about more than indicators."""
     total = comparison.sum
-    if any([atom[0] != "indicator" for atom, _ in total.items]):
+    if any([atom[0] != "indicator" for atom, _ in total.weighted_atoms]):
         return None
-    scale = lcm(total.constant.denominator, *[coefficient.denominator for _, coefficient in total.items])
+    scale = lcm(total.constant.denominator, *[coefficient.denominator for _, coefficient in total.weighted_atoms])
     bound = Fraction(-total.constant * scale)
     weights: list[tuple[int, Literal]] = []
-    for atom, coefficient in total.items:
+    for atom, coefficient in total.weighted_atoms:
         literal, weight = atom[1], int(coefficient * scale)
         assert isinstance(literal, int)
         if weight < 0:  # w * l = w - w * (not l)
@@ -169,11 +169,11 @@ def counted(comparison: Comparison) -> Count | None:
             bound += weight
         weights.append((weight, literal))
     if comparison.operator == "=":
-        return Count(True, tuple(weights), int(bound) if bound.denominator == 1 else -1)
-    return Count(False, tuple(weights), floor(bound) if comparison.operator == "<=" else ceil(bound) - 1)
+        return PseudoBoolean(True, tuple(weights), int(bound) if bound.denominator == 1 else -1)
+    return PseudoBoolean(False, tuple(weights), floor(bound) if comparison.operator == "<=" else ceil(bound) - 1)
 
 
-def gates(circuit: Circuit, count: Count) -> Literal:
+def encode_pseudo_boolean(circuit: Circuit, count: PseudoBoolean) -> Literal:
     """A literal that is true exactly if the count is. Gates linear in the states, or in the bits of the weights."""
     if count.bound < 0:
         return FALSE
@@ -181,24 +181,24 @@ def gates(circuit: Circuit, count: Count) -> Literal:
     return _table(circuit, weights, count) if _few_states(weights, count) else _binary(circuit, weights, count)
 
 
-def _few_states(weights: list[tuple[int, Literal]], count: Count) -> bool:
+def _few_states(weights: list[tuple[int, Literal]], count: PseudoBoolean) -> bool:
     states, total = {count.bound}, 0
     rest = sum([weight for weight, _ in weights])
     for weight, _ in weights:
         states = {left for state in states for left in (state, state - weight) if _open(left, rest, count)}
         rest -= weight
         total += len(states)
-        if total > MANY_STATES:
+        if total > MAX_TABLE_STATES:
             return False
     return True
 
 
-def _open(left: int, rest: int, count: Count) -> bool:
+def _open(left: int, rest: int, count: PseudoBoolean) -> bool:
     """Whether it is not decided yet, if ``left`` is left of the bound and ``rest`` is to come at most."""
     return left >= 0 and (left <= rest if count.exact else left < rest)
 
 
-def _table(circuit: Circuit, weights: list[tuple[int, Literal]], count: Count) -> Literal:
+def _table(circuit: Circuit, weights: list[tuple[int, Literal]], count: PseudoBoolean) -> Literal:
     """Literal by literal: whether the rest fits into what is left of the bound (a decision diagram)."""
     layers, rest = [{count.bound}], sum([weight for weight, _ in weights])
     rests = [rest]
@@ -226,7 +226,7 @@ def _table(circuit: Circuit, weights: list[tuple[int, Literal]], count: Count) -
     return known[count.bound]
 
 
-def _binary(circuit: Circuit, weights: list[tuple[int, Literal]], count: Count) -> Literal:
+def _binary(circuit: Circuit, weights: list[tuple[int, Literal]], count: PseudoBoolean) -> Literal:
     """The sum in binary, compared bit by bit."""
     columns: dict[int, list[Literal]] = defaultdict(list)
     for weight, literal in weights:

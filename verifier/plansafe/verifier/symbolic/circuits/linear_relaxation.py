@@ -17,7 +17,7 @@ from typing import Any
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import counted
+from plansafe.verifier.symbolic.circuits.cnf import to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000
@@ -34,7 +34,9 @@ Clause = tuple[Literal, ...]
 Origins = frozenset[Literal]
 
 
-def counted_out(circuit: Circuit, literals: Sequence[Literal], deadline: float | None = None) -> set[Literal] | None:
+def find_infeasible_core(
+    circuit: Circuit, literals: Sequence[Literal], deadline: float | None = None
+) -> set[Literal] | None:
     """Some of the literals that cannot be true together, if counting shows it; else ``None``.
 
     Soon ``None`` where there is little to count. Needs Z3; ``None`` without it.
@@ -168,7 +170,7 @@ class _Rows:
                 edges[a][b] = edges[b][a] = origins
             else:
                 self._add(f"(>= {self._total(clause)} 1.0)", origins)
-        for members, origins in cliques(edges):
+        for members, origins in cover_by_cliques(edges):
             self._add(f"(<= {self._total(members)} 1.0)", origins)
         for literal, origins in facts.comparisons:
             self._compare(literal, origins)
@@ -219,9 +221,9 @@ class _Rows:
     def _compare(self, literal: Literal, origins: Origins) -> None:
         comparison = self._facts.circuit.keys[literal >> 1]
         assert isinstance(comparison, Comparison)
-        count = counted(comparison)
+        count = to_pseudo_boolean(comparison)
         if count is None:
-            total = _sum([_number(comparison.sum.constant), *self._scaled(comparison.sum.items)])
+            total = _sum([_number(comparison.sum.constant), *self._scaled(comparison.sum.weighted_atoms)])
             if not literal & 1:
                 self._add(f"({comparison.operator} {total} 0.0)", origins)
             elif comparison.operator != "=":
@@ -242,7 +244,7 @@ class _Rows:
                 yield f"(* {_number(factor)} {self._others.setdefault(atom, f'a{len(self._others)}')})"
 
 
-def cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
+def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
     """Groups that cover all edges, members of a group being neighbours of one another. Greedy: not the fewest."""
     covered: set[tuple[Literal, Literal]] = set()
     for a in sorted(edges):

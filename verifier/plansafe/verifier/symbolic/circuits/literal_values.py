@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.substitution import innermost_first, reach
+from plansafe.verifier.symbolic.circuits.substitution import find_dependencies, list_inner_sums
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 BITS = 512
 _RARITIES = (1, 1, 2, 5, 5, 6, -2, -4)
@@ -29,7 +29,7 @@ class Simulation(NamedTuple):
 
     values: dict[int, int]
 
-    def together(self, literals: Sequence[Literal]) -> int:
+    def all_true(self, literals: Sequence[Literal]) -> int:
         """The assignments on which literals are all true. Literals that were not simulated are true on none."""
         everywhere = (1 << BITS) - 1
         found = everywhere
@@ -40,9 +40,9 @@ class Simulation(NamedTuple):
             found &= value ^ everywhere if literal & 1 else value
         return found
 
-    def example(self, circuit: Circuit, literals: Sequence[Literal]) -> dict[int, bool]:
+    def find_example(self, circuit: Circuit, literals: Sequence[Literal]) -> dict[int, bool]:
         """The inputs under some literals that are true on one of the assignments: on one with few true inputs."""
-        together = self.together(literals)
+        together = self.all_true(literals)
         inputs = circuit.inputs(literals)
         bits = [bit for bit in range(BITS) if together >> bit & 1]
         best = min(bits[:64], key=lambda bit: sum([self.values[node] >> bit & 1 for node in inputs]))
@@ -82,14 +82,14 @@ def _drawn(draw: random.Random) -> int:
     return out
 
 
-def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
+def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
     """The values of some literals in a world. Linear in what they depend on.
 
     Inputs that stand for nothing in the world count as false.
     """
     found: dict[int, bool] = {0: False}
     numbers: dict[int, Fraction] = {}
-    for node in reach(circuit, roots).nodes:  # a comparison comes after the literals in it
+    for node in find_dependencies(circuit, roots).nodes:  # a comparison comes after the literals in it
         children = circuit.gates[node]
         if children is not None:
             found[node] = all([found[child >> 1] != bool(child & 1) for child in children])
@@ -107,23 +107,23 @@ def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> l
     return [found[root >> 1] != bool(root & 1) for root in roots]
 
 
-def reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
+def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
     """A literal that is true in the world and makes another true that is: of a disjunction, one part, and so on.
 
     What depends on it is what matters to the other in this world, or most of it.
     """
     while literal & 1 and (children := circuit.gates[literal >> 1]) is not None:
         parts = [child ^ 1 for child in children]
-        values = in_world(circuit, parts, world)
+        values = evaluate_in_world(circuit, parts, world)
         literal = parts[values.index(True)]
     return literal
 
 
 def _number(total: Sum, world: Completion, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
-    for part in innermost_first(total):
+    for part in list_inner_sums(total):
         if id(part) not in numbers:  # the circuit's keys keep the parts alive
             value = Fraction(part.constant)
-            for atom, coefficient in part.items:
+            for atom, coefficient in part.weighted_atoms:
                 value += coefficient * _atom(atom, world, found, numbers)
             numbers[id(part)] = value
     return numbers[id(total)]

@@ -56,7 +56,7 @@ class Arithmetic:
 
     def _flat(self, total: Sum) -> Any:
         parts = [self._number(total.constant)]
-        parts += [self._number(coefficient) * self._atom(atom) for atom, coefficient in total.items]
+        parts += [self._number(coefficient) * self._atom(atom) for atom, coefficient in total.weighted_atoms]
         return self._z3.Sum(*parts)
 
     def _number(self, value: Number) -> Any:
@@ -85,4 +85,4 @@ class Arithmetic:
 
 
 def _inside(total: Sum) -> list[Sum]:
-    return [part for atom, _ in total.items for part in atom if isinstance(part, Sum)]
+    return [part for atom, _ in total.weighted_atoms for part in atom if isinstance(part, Sum)]

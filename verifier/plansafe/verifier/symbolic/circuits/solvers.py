@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from plansafe.verifier.extras import how_to_install
+from plansafe.verifier.model.garbage_collection import uncollected
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import Clauses, counted
-from plansafe.verifier.symbolic.circuits.linear_relaxation import counted_out
+from plansafe.verifier.symbolic.circuits.cnf import Clauses, to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
 from plansafe.verifier.symbolic.circuits.smt_terms import Arithmetic
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 
@@ -74,7 +74,7 @@ class Solver(Protocol):
         """Give back the solver's memory."""
 
 
-def solver_for(
+def create_solver(
     circuit: Circuit,
     roots: Iterable[Literal],
     engine: str = "auto",
@@ -106,7 +106,7 @@ def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
         left = []
         for node in comparisons:
             key = keys[node]
-            count = counted(key) if isinstance(key, Comparison) else None
+            count = to_pseudo_boolean(key) if isinstance(key, Comparison) else None
             if count is None:
                 return True
             left += [literal for _, literal in count.weights]
@@ -114,7 +114,9 @@ def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
     return False
 
 
-def searched(solver: Any, assumptions: list[int], deadline: float | None, conflicts: int | None = None) -> bool | None:
+def search_within_limits(
+    solver: Any, assumptions: list[int], deadline: float | None, conflicts: int | None = None
+) -> bool | None:
     """The answer of a CaDiCaL of python-sat; ``None`` after so many conflicts, or at ``deadline``.
 
     Raises ``MemoryError`` where little memory is left.
@@ -123,7 +125,7 @@ def searched(solver: Any, assumptions: list[int], deadline: float | None, confli
     while conflicts is None or conflicts > 0:
         if deadline is not None and time.monotonic() >= deadline:
             return None
-        look_at_memory()
+        check_memory()
         solver.conf_budget(budget if conflicts is None else min(budget, conflicts))
         answer = solver.solve_limited(assumptions=assumptions)
         if answer is not None:
@@ -133,7 +135,7 @@ def searched(solver: Any, assumptions: list[int], deadline: float | None, confli
     return None
 
 
-def look_at_memory() -> None:
+def check_memory() -> None:
     """Raise ``MemoryError`` if most of what this process may have is in use."""
     try:
         import resource  # noqa: PLC0415 - not on every system
@@ -187,7 +189,7 @@ class SatSolver:
         given = [self._clauses.literal(literal) for literal in assumptions]
         answer = self._searched(given, FIRST_CONFLICTS)
         if answer is None:
-            core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
+            core = find_infeasible_core(self.circuit, [*self._required, *assumptions], self.deadline)
             if core is not None:
                 self._core = [literal for literal in assumptions if literal in core]
                 return False
@@ -201,7 +203,7 @@ class SatSolver:
         if self.work is not None:
             left = max(self.work.left, 0) // CONFLICT_WORK
             conflicts = left if conflicts is None else min(conflicts, left)
-        answer = searched(self._solver, assumptions, self.deadline, conflicts)
+        answer = search_within_limits(self._solver, assumptions, self.deadline, conflicts)
         if self.work is not None:
             conflicts, self._conflicts = self._conflicts, self._solver.accum_stats()["conflicts"]
             self.work.left -= CONFLICT_WORK * (self._conflicts - conflicts)
@@ -227,7 +229,7 @@ class SatSolver:
             for batch in self._clauses.encode(literals):
                 for clause in batch:
                     add(clause)
-                look_at_memory()
+                check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     self._late = True  # what was handed out counts as known: this solver must not answer any more
                     return
@@ -287,7 +289,7 @@ class SmtSolver:
         given = {of.get_id(): literal for of, literal in zip(expressions, assumptions, strict=True)}
         answer = self._check(expressions, FIRST_RESOURCES)
         if answer is None:
-            core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
+            core = find_infeasible_core(self.circuit, [*self._required, *assumptions], self.deadline)
             if core is not None:
                 self._core = [literal for literal in assumptions if literal in core]
                 return False
@@ -323,7 +325,7 @@ class SmtSolver:
             resources = left if resources is None else min(resources, left)
         if limit_ms <= 0 or (resources is not None and resources <= 0):
             return None
-        look_at_memory()
+        check_memory()
         self._solver.set("timeout", min(limit_ms, _FOREVER_MS))
         self._solver.set("rlimit", min(resources or 0, _MOST_RESOURCES))
         answer = self._solver.check(*expressions)
@@ -375,7 +377,7 @@ class SmtSolver:
         while True:
             for batch in clauses.encode(wanted):
                 self._add(batch)
-                look_at_memory()
+                check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     self._late = True
                     return

@@ -18,14 +18,14 @@ OpenNumber = tuple[int, int]
 """A fluent whose initial value the world chooses: (function, code)."""
 
 
-class Reach(NamedTuple):
+class Dependencies(NamedTuple):
     """Nodes in ascending order, node 0 left out, and numbers."""
 
     nodes: list[int]
     numbers: set[OpenNumber]
 
 
-def reach(circuit: Circuit, roots: Iterable[Literal]) -> Reach:
+def find_dependencies(circuit: Circuit, roots: Iterable[Literal]) -> Dependencies:
     """Everything the roots depend on, inputs and literals inside comparisons included. Linear."""
     seen = {0}
     numbers: set[OpenNumber] = set()
@@ -41,19 +41,19 @@ def reach(circuit: Circuit, roots: Iterable[Literal]) -> Reach:
             key = keys[node]
             if not isinstance(key, Comparison):
                 continue
-            children, found = mentioned(key.sum)
+            children, found = collect_references(key.sum)
             numbers |= found
         stack.extend([child >> 1 for child in children])
     seen.discard(0)
-    return Reach(sorted(seen), numbers)
+    return Dependencies(sorted(seen), numbers)
 
 
-def mentioned(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
+def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
     """The literals and numbers in a sum."""
     literals: list[Literal] = []
     numbers: set[OpenNumber] = set()
-    for part in innermost_first(total):
-        for atom, _ in part.items:
+    for part in list_inner_sums(total):
+        for atom, _ in part.weighted_atoms:
             match atom:
                 case ("value", int(function), int(code)):
                     numbers.add((function, code))
@@ -62,7 +62,7 @@ def mentioned(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
     return tuple(literals), numbers
 
 
-def innermost_first(total: Sum) -> list[Sum]:
+def list_inner_sums(total: Sum) -> list[Sum]:
     """A sum and all sums inside it, each object once and after those inside it."""
     seen: set[int] = set()
     found: list[Sum] = []
@@ -70,7 +70,10 @@ def innermost_first(total: Sum) -> list[Sum]:
     while stack:
         part = stack[-1]
         missing = [
-            inner for atom, _ in part.items for inner in atom if isinstance(inner, Sum) and id(inner) not in seen
+            inner
+            for atom, _ in part.weighted_atoms
+            for inner in atom
+            if isinstance(inner, Sum) and id(inner) not in seen
         ]
         if missing:
             stack.extend(missing)
@@ -82,7 +85,7 @@ def innermost_first(total: Sum) -> list[Sum]:
     return found
 
 
-class Template:
+class CircuitTemplate:
     """Literals of which copies are made, with literals for some inputs and sums for some numbers.
 
     Only what depends on them is built anew, so a copy costs as much as there are such gates. What is made is as right
@@ -100,26 +103,26 @@ class Template:
         self._roots = tuple(roots)
         self._numbers = frozenset(numbers)
         changing = set(inputs)
-        self.steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
+        self.changing_nodes: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
         """The nodes that depend on them in ascending order, with their children or their comparison."""
-        for node in reach(circuit, roots).nodes:
+        for node in find_dependencies(circuit, roots).nodes:
             children = circuit.gates[node]
             if children is not None:
                 if any([child >> 1 in changing for child in children]):
                     changing.add(node)
-                    self.steps.append((node, children))
+                    self.changing_nodes.append((node, children))
             elif isinstance(key := circuit.keys[node], Comparison):
-                literals, found = mentioned(key.sum)
+                literals, found = collect_references(key.sum)
                 if not found.isdisjoint(self._numbers) or any([literal >> 1 in changing for literal in literals]):
                     changing.add(node)
-                    self.steps.append((node, key))
+                    self.changing_nodes.append((node, key))
 
-    def copy(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> list[Literal]:
+    def instantiate(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> list[Literal]:
         """The roots; inputs and numbers that are not named keep their place."""
-        nodes = self.copied(inputs, numbers)
+        nodes = self.instantiate_nodes(inputs, numbers)
         return [nodes[root >> 1] ^ (root & 1) if root >> 1 in nodes else root for root in self._roots]
 
-    def copied(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> dict[int, Literal]:
+    def instantiate_nodes(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> dict[int, Literal]:
         """What became of each node of ``steps`` and each of the inputs."""
         circuit, conjunction = self._circuit, self._circuit.conjunction
         found: dict[int, Literal] = dict(inputs)
@@ -129,9 +132,9 @@ class Template:
             return found[node] ^ (literal & 1) if node in found else literal
 
         rebuild = _Rebuild(renamed, numbers)
-        for node, old in self.steps:
+        for node, old in self.changing_nodes:
             if isinstance(old, Comparison):
-                found[node] = terms.compared(circuit, old.operator, rebuild.sum(old.sum), terms.constant(0))
+                found[node] = terms.compare(circuit, old.operator, rebuild.sum(old.sum), terms.constant(0))
             else:
                 found[node] = conjunction([renamed(child) for child in old])
         return found
@@ -148,7 +151,7 @@ class _Rebuild:
     def sum(self, total: Sum) -> Sum:
         """The copy of a sum."""
         known = self._known
-        for part in innermost_first(total):
+        for part in list_inner_sums(total):
             if id(part) not in known:
                 known[id(part)] = self._shallow(part)
         return known[id(total)]
@@ -156,11 +159,11 @@ class _Rebuild:
     def _shallow(self, part: Sum) -> Sum:
         constant: Number = part.constant
         items: list[tuple[Atom, Number]] = []
-        for atom, coefficient in part.items:
+        for atom, coefficient in part.weighted_atoms:
             new = self._atom(atom)
             constant += coefficient * new.constant
-            items += [(inner, coefficient * factor) for inner, factor in new.items]
-        return terms.plus(terms.constant(0), Sum(constant, tuple(items)))
+            items += [(inner, coefficient * factor) for inner, factor in new.weighted_atoms]
+        return terms.add(terms.constant(0), Sum(constant, tuple(items)))
 
     def _atom(self, atom: Atom) -> Sum:
         known = self._known
@@ -168,11 +171,11 @@ class _Rebuild:
             case ("value", int(function), int(code)):
                 return self._numbers.get((function, code)) or terms.variable(function, code)
             case ("indicator", int(literal)):
-                return terms.chosen(self._renamed(literal), terms.constant(1), terms.constant(0))
+                return terms.select(self._renamed(literal), terms.constant(1), terms.constant(0))
             case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                return terms.chosen(self._renamed(literal), known[id(then)], known[id(otherwise)])
+                return terms.select(self._renamed(literal), known[id(then)], known[id(otherwise)])
             case ("product", Sum() as a, Sum() as b):
-                return terms.times(known[id(a)], known[id(b)])
+                return terms.multiply(known[id(a)], known[id(b)])
             case ("quotient", Sum() as a, Sum() as b):
-                return terms.divided(known[id(a)], known[id(b)])
+                return terms.divide(known[id(a)], known[id(b)])
         raise AssertionError(f"not an atom: {atom[0]}")

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import count
 from typing import NamedTuple
 
-from plansafe.verifier.execution.state import checked
+from plansafe.verifier.execution.state import checked_number
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
@@ -20,7 +20,7 @@ Atom = tuple[object, ...]
 ``("product", a, b)`` or ``("quotient", a, b)``; ``then``, ``a`` .. are :class:`Sum`."""
 
 
-class Compound(tuple[object, ...]):
+class CompoundAtom(tuple[object, ...]):
     """An atom with sums inside it. Equal ones are one object, so comparing, hashing and printing do not look inside.
 
     A sum that is changed in some worlds at every step nests as deep as the plan is long, and shares its parts: whoever
@@ -40,7 +40,7 @@ class Compound(tuple[object, ...]):
         return f"<{self[0]} {self.serial}>"
 
 
-_known: dict[tuple[object, ...], Compound] = {}
+_known: dict[tuple[object, ...], CompoundAtom] = {}
 _serials = count()
 MAX_KNOWN = 1_000_000
 """Atoms that are remembered. Forgetting them costs sharing, not correctness: equal ones are then two."""
@@ -51,7 +51,7 @@ def _compound(*parts: object) -> Atom:
     if found is None:
         if len(_known) > MAX_KNOWN:
             _known.clear()
-        found = _known[parts] = Compound(parts)
+        found = _known[parts] = CompoundAtom(parts)
         found.serial = next(_serials)
     return found
 
@@ -60,7 +60,7 @@ class Sum(NamedTuple):
     """``constant + sum of coefficient * atom``, atoms in order and coefficients not zero."""
 
     constant: Number
-    items: tuple[tuple[Atom, Number], ...] = ()
+    weighted_atoms: tuple[tuple[Atom, Number], ...] = ()
 
 
 class Comparison(NamedTuple):
@@ -80,14 +80,14 @@ def variable(function: int, code: int) -> Sum:
     return Sum(0, ((("value", function, code), 1),))
 
 
-def plus(a: Sum, b: Sum, factor: Number = 1) -> Sum:
+def add(a: Sum, b: Sum, factor: Number = 1) -> Sum:
     """``a + factor * b``."""
-    total = checked(normal_number(a.constant + factor * b.constant))
-    if not b.items:
-        return Sum(total, a.items)
-    items = dict(a.items)
-    for atom, coefficient in b.items:
-        items[atom] = checked(normal_number(items.get(atom, 0) + factor * coefficient))
+    total = checked_number(normal_number(a.constant + factor * b.constant))
+    if not b.weighted_atoms:
+        return Sum(total, a.weighted_atoms)
+    items = dict(a.weighted_atoms)
+    for atom, coefficient in b.weighted_atoms:
+        items[atom] = checked_number(normal_number(items.get(atom, 0) + factor * coefficient))
     return Sum(total, tuple(sorted([item for item in items.items() if item[1]], key=_order)))
 
 
@@ -95,48 +95,48 @@ def _order(item: tuple[Atom, Number]) -> str:
     return repr(item[0])
 
 
-def times(a: Sum, b: Sum) -> Sum:
+def multiply(a: Sum, b: Sum) -> Sum:
     """The product."""
-    if not b.items:
+    if not b.weighted_atoms:
         a, b = b, a
-    if a.items:
+    if a.weighted_atoms:
         first, second = sorted((a, b), key=repr)
         return Sum(0, ((_compound("product", first, second), 1),))
-    return plus(Sum(0), b, a.constant)
+    return add(Sum(0), b, a.constant)
 
 
-def divided(a: Sum, b: Sum) -> Sum:
+def divide(a: Sum, b: Sum) -> Sum:
     """The quotient; where ``b`` is zero it has no meaning, and whoever divides says so."""
-    if b.items:
+    if b.weighted_atoms:
         return Sum(0, ((_compound("quotient", a, b), 1),))
-    return plus(Sum(0), a, normal_number(Fraction(1) / b.constant)) if b.constant else Sum(0)
+    return add(Sum(0), a, normal_number(Fraction(1) / b.constant)) if b.constant else Sum(0)
 
 
-def chosen(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
+def select(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
     """``then`` where the condition holds, else ``otherwise``."""
     if condition == TRUE or then == otherwise:
         return then
     if condition == FALSE:
         return otherwise
-    difference = plus(then, otherwise, -1)
-    if not difference.items:  # an indicator, scaled: sums of these count
+    difference = add(then, otherwise, -1)
+    if not difference.weighted_atoms:  # an indicator, scaled: sums of these count
         if condition & 1:  # one form for a literal and its negation
-            return plus(then, Sum(0, ((("indicator", condition ^ 1), 1),)), -difference.constant)
-        return plus(otherwise, Sum(0, ((("indicator", condition), 1),)), difference.constant)
+            return add(then, Sum(0, ((("indicator", condition ^ 1), 1),)), -difference.constant)
+        return add(otherwise, Sum(0, ((("indicator", condition), 1),)), difference.constant)
     return Sum(0, ((_compound("choice", condition, then, otherwise), 1),))
 
 
-def compared(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
+def compare(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
     """Whether ``a operator b``, with operator ``= < > <= >=``."""
     if operator in (">", ">="):
         a, b, operator = b, a, {">": "<", ">=": "<="}[operator]
-    difference = plus(a, b, -1)
-    if not difference.items:
+    difference = add(a, b, -1)
+    if not difference.weighted_atoms:
         value = difference.constant
         return TRUE if (value < 0 or (value == 0 and operator != "<") if operator != "=" else value == 0) else FALSE
-    if len(difference.items) == 1 and difference.items[0][0][0] == "indicator":
+    if len(difference.weighted_atoms) == 1 and difference.weighted_atoms[0][0][0] == "indicator":
         return _of_indicator(circuit, operator, difference)
-    scale = difference.items[0][1]
+    scale = difference.weighted_atoms[0][1]
     if scale < 0:
         if operator == "<":  # -s < 0 is not s <= 0
             return circuit.input(Comparison("<=", _scaled(difference, scale))) ^ 1
@@ -147,12 +147,12 @@ def compared(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
 
 def _scaled(total: Sum, scale: Number) -> Sum:
     inverse = normal_number(Fraction(1) / scale)
-    return plus(Sum(0), total, inverse)
+    return add(Sum(0), total, inverse)
 
 
 def _of_indicator(circuit: Circuit, operator: str, total: Sum) -> Literal:
-    (atom, coefficient) = total.items[0]
+    (atom, coefficient) = total.weighted_atoms[0]
     literal = atom[1]
     assert isinstance(literal, int)
-    on, off = [compared(circuit, operator, Sum(total.constant + c), Sum(0)) for c in (coefficient, 0)]
+    on, off = [compare(circuit, operator, Sum(total.constant + c), Sum(0)) for c in (coefficient, 0)]
     return circuit.choose(literal, on, off)

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
-from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import counts, violated_rules
+from plansafe.verifier.reporting.summary import rule_counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
 from plansafe.verifier.symbolic.durations.duration_monitors import NeverRuledOut, monitors_at_start
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
@@ -29,8 +28,7 @@ from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, Exp
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
+from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -45,7 +43,7 @@ def audit_durations(
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
     decimals: int | None = None,
-) -> Verdict:
+) -> WorldsVerdict:
     """The verdict on a timed plan over all durations in closed ``intervals`` (step number -> least and greatest).
 
     ``steps`` are sorted by time, as ``read_steps`` returns them; steps without an interval have their written duration.
@@ -58,7 +56,7 @@ def audit_durations(
     executable, goal, safe = [audit.value_over_worlds(aspect) for aspect in ASPECTS]
     failing = [_completion(audit.examples.get((aspect, False))) for aspect in ASPECTS]
     violations = [(compiled.rules[rule].name, _completion(world)) for rule, world in audit.violations.items()]
-    return Verdict(
+    return WorldsVerdict(
         executable,
         goal,
         safe,
@@ -101,7 +99,7 @@ class DurationAudit:
         self.compiled = compiled
         self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded(compiled.options.tolerance, decimals)
+        self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
@@ -110,7 +108,7 @@ class DurationAudit:
         bounds = zip(self.numbers, self.box, strict=True)
         self.preferred = tuple([_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
-        exact = compiled.options.question != EVERY_VIOLATION
+        exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         open_steps = with_open_durations(steps, variables, self.trail)
@@ -121,7 +119,7 @@ class DurationAudit:
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
         self.complete: set[str] = set()
-        self.counts: Counts = ()
+        self.counts: RuleCounts = ()
         self.runs = 0
         self.limits: dict[str, None] = {}
         self._extra_runs = 0
@@ -145,7 +143,7 @@ class DurationAudit:
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
         if not self.complete >= {*ASPECTS}:
-            self.counts = unsure(self.counts)
+            self.counts = mark_unknown(self.counts)
 
     def _run_worlds(self) -> None:
         """Run the plan with preferred, least and greatest durations, then in the worlds that Z3 finds."""
@@ -197,7 +195,7 @@ class DurationAudit:
     def _allows_extra_run(self) -> bool:
         """Count a run for the results of single rules; False if there were enough, or all results are final."""
         self._extra_runs += 1
-        return self._extra_runs <= MAX_EXTRA_RUNS and unsure(self.counts) != self.counts
+        return self._extra_runs <= MAX_EXTRA_RUNS and mark_unknown(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
         """Whether the results of one run hold in all worlds."""
@@ -244,8 +242,8 @@ class DurationAudit:
         run.constrain_orders()
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
         if outcome is not None:
-            run_counts = counts(self.compiled, outcome)
-            self.counts = merged([self.counts, run_counts if outcome.limit is None else unsure(run_counts)])
+            counts = rule_counts(self.compiled, outcome)
+            self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_unknown(counts)])
         run_cell = cell_of(run.all_constraints(), self.box)
         self.runs += 1
         self._store_examples(verdict, run_cell, values)
@@ -287,16 +285,16 @@ class DurationAudit:
         stopped = bool(outcome.failures)
         is_unknown = outcome.limit is not None and not stopped
         violated = self._violated_rules(outcome)
-        unsettled = undecided(self.engine, outcome, self.compiled.options.question) or outcome.limit is not None
+        unsettled = self.engine.leaves_undecided(outcome.undecided, self.compiled.options.criteria)
         return WorldVerdict(
             None if is_unknown else not stopped,
             None if is_unknown else outcome.goal is True,
-            False if violated else None if unsettled else True,
+            False if violated else None if unsettled or outcome.limit is not None else True,
             violated,
         )
 
     def _violated_rules(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, question = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.question
+        parts, rules, criteria = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if not (hard and self.schedule.exact):
             return frozenset([parts[v.part].rule for v in hard])
@@ -304,6 +302,6 @@ class DurationAudit:
             [
                 violation.part.rule
                 for violation in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
-                if question.counts(violation.rule, violation.blame, [name for _, name in violation.binding])
+                if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
             ]
         )

@@ -14,14 +14,14 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun, interfering_events
+from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, interference_failure
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
@@ -32,7 +32,7 @@ from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
 
 
-class DurationRun(TimedRun):
+class DurationRun(TimedReplay):
     """The reading *halt* in the world of the trail that the schedule's times belong to.
 
     ``first``: events that happen before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
@@ -61,7 +61,7 @@ class DurationRun(TimedRun):
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
         self._numbers: dict[int, int] = {}
-        self._effects_of: dict[int, Happening] = {}
+        self._effects_of: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
     def before_start(self) -> None:
@@ -163,15 +163,15 @@ class DurationRun(TimedRun):
         self.trail.set_topic(("check", self._numbers[id(event)]))
         return super()._failure(event)
 
-    def _effects(self, event: Event) -> Happening | Failure:
+    def _effects(self, event: Event) -> SnapEffects | Failure:
         number = self._numbers[id(event)]
         self.trail.set_topic(("effect", number))
         effects = super()._effects(event)
-        if isinstance(effects, Happening):
+        if isinstance(effects, SnapEffects):
             self._effects_of[number] = effects
         return effects
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
         self.trail.set_topic(("take", len(self.batches) - 1))
         return super()._take_together(time, happenings)
 
@@ -219,7 +219,7 @@ class DurationRun(TimedRun):
         steps = [(event, self.present[event].step) for event in self.batches[-1]]
         return [event for event, step in steps if step is not None and step.number == failure.step]
 
-    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:  # noqa: ARG002
+    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
         """As in any run, but the distance of two events is compared last, and with the own time of each event."""
         times, numbers = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
         failures: list[Failure] = []
@@ -237,7 +237,7 @@ class DurationRun(TimedRun):
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation
                 ):
-                    failures.append(interfering_events(event, self.present[neighbour], clash, has_happened))
+                    failures.append(interference_failure(event, self.present[neighbour], clash, has_happened))
                     self._clashing = [number] if has_happened else [number, neighbour]
                     break
         return failures

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
 from plansafe.verifier.model.nodes import Binding, Formula, bind
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
@@ -204,7 +204,7 @@ class PlanCheckBuilder:
                     check = self._with_forbidden(check, touching, part.body, bindings)
                 yield check
 
-    def _bindings(self, part: Part, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
+    def _bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and that are not in a finer class."""
         fixed = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]

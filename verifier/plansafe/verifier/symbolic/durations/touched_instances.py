@@ -22,7 +22,7 @@ from plansafe.verifier.model.operations import (
     mentions,
     subformulas,
 )
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 
 Instances = frozenset[tuple[int, int]]
 """The instances that have these objects for parameters, by slot."""
@@ -42,7 +42,7 @@ class PartReads:
     only the order of a matching step and an event that it reads matters.
     """
 
-    def __init__(self, part: Part, engine: Engine, footprints: Footprints) -> None:
+    def __init__(self, part: RulePart, engine: Engine, footprints: Footprints) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         momentary = engine.plan.momentary
         about_momentary = part.step is not None and step_predicate(part.step) in momentary

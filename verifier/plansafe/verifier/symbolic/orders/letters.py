@@ -39,7 +39,7 @@ from plansafe.verifier.symbolic.orders.partial_order import END
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
 
 
-def repeats(formula: Formula) -> bool:
+def ignores_repetition(formula: Formula) -> bool:
     """Whether a formula cannot tell how often a state is repeated."""
     return not any(
         [isinstance(part, Temporal) and is_stutter_sensitive(part.operator) for part in subformulas(formula)]
