@@ -116,7 +116,7 @@ def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> s
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         kernel = Kernel(task.domain.text, task.problem.text, safety, lenient=task.options.lenient_types)
-        return kernel.judge(plan_source(steps).text).headline
+        return kernel.audit(plan_source(steps).text).headline
     except (_Late, KernelLimit, KernelRejects):
         return ""
     finally:

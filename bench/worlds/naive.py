@@ -40,7 +40,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 
 MEMORY = 12 * 2**30
 Binding = Mapping[int, int]
@@ -197,7 +197,7 @@ class Naive:
                 else:
                     raise TypeError(f"a temporal rule: {part.mode}")
 
-    def _at_steps(self, part: Part, binding: dict[int, int]) -> Iterator[Any]:
+    def _at_steps(self, part: RulePart, binding: dict[int, int]) -> Iterator[Any]:
         assert isinstance(part.step, Atom), "a step with arguments that may be anything"
         name = self.action_predicates[step_predicate(part.step)]
         objects = tuple([a if a >= 0 else binding[-1 - a] for a in part.step.arguments])

@@ -10,7 +10,7 @@ from plansafe.grammar.sexpr import read_all, write
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.rules.coverage import Coverage, coverage
+from plansafe.verifier.rules.domain_coverage import DomainCoverage, describe_coverage
 
 
 def shipped(name: str) -> Source:
@@ -37,9 +37,9 @@ def library(world: str) -> Checker:
 
 
 @cache
-def covered(world: str) -> Coverage:
+def covered(world: str) -> DomainCoverage:
     checker = library(world)
-    return coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
+    return describe_coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
 @cache

@@ -54,7 +54,7 @@ def test_how_it_binds(infix: str, expected: str) -> None:
 
 def value(formula: str, letters: tuple[str, ...]) -> bool | None:
     kernel = Kernel(DOMAIN, PROBLEM, [f"(define (safety s) (:trajectory r :formula {formula}))"])
-    return kernel.instance_value("r", {}, [[(name,) for name in letter] for letter in letters])
+    return kernel.evaluate_instance("r", {}, [[(name,) for name in letter] for letter in letters])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from compare import Both
 from generate import case
 
-from plansafe.verifier.execution.actions import interpreted
+from plansafe.verifier.execution.actions import interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
@@ -23,7 +23,7 @@ def done(engine: Engine, state: State, action: Action, objects: tuple[int, ...])
     evaluator = Evaluator(engine.task, state.facts, state.fluents)
     binding = bind(action.parameters, objects)
     try:
-        found = interpreted(evaluator, action.start, binding)
+        found = interpret_effects(evaluator, action.start, binding)
     except Undefined as undefined:
         found = undefined.text
     return evaluator.holds(And(action.start.condition), binding), found

@@ -17,13 +17,13 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 
 UNTIMED = tuple([stream for stream in STREAMS if stream != "timed"])
-Options = list[tuple[GroundAction, tuple[Broken, ...]]]
+Options = list[tuple[GroundAction, tuple[BrokenInstance, ...]]]
 
 
 def checker(stream: str, seed: int, number: int) -> Checker:
@@ -39,7 +39,7 @@ def one_by_one(now: Execution, steps: list[GroundAction]) -> Options:
     for step in steps:
         after = now.after(step)
         assert after is not None, step_text(step, now.task.objects)
-        out.append((step, after.news))
+        out.append((step, after.new_violations))
     return out
 
 

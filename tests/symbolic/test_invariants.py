@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.invariants.groups import (
     ground_inferred,
 )
 from plansafe.verifier.symbolic.invariants.inference import infer_invariants
-from plansafe.verifier.symbolic.worlds.initial import Group, open_facts
+from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, iterate_open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
 SOME = "a b - thing k l m - place"
@@ -387,7 +387,9 @@ def test_simple_groups_are_said_simply() -> None:
     ]
 
 
-def completions(task: Task, open_now: list[tuple[int, int]], groups: list[Group]) -> set[frozenset[tuple[int, int]]]:
+def completions(
+    task: Task, open_now: list[tuple[int, int]], groups: list[FactGroup]
+) -> set[frozenset[tuple[int, int]]]:
     """The completions that groups allow."""
     out = set()
     for values in product((False, True), repeat=len(open_now)):
@@ -416,7 +418,7 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     made = checker(HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})")
     task = made.engine.task
-    open_now = list(open_facts(task, made.compiled.openings))
+    open_now = list(iterate_open_facts(task, made.compiled.openings))
     invariant = made.compiled.invariants[0]
     expected = set()
     for values in product((False, True), repeat=len(open_now)):

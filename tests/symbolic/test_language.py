@@ -14,21 +14,21 @@ from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
-from plansafe.verifier.diagnose.cause import minimal_cause
+from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
-from plansafe.verifier.diagnose.links import record
 from plansafe.verifier.diagnose.localise import localise
+from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, LeavesOpen
+from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
 from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.planning.printed_names import Unprintable
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.pddl_names import Unprintable
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.planning.printing import print_task
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
@@ -557,21 +557,21 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         lambda checker: localise(checker, PLAN),
     )
     for door in doors:
-        with pytest.raises(LeavesOpen) as raised:
+        with pytest.raises(NeedsOneWorld) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
-    answer = OwnSearch().solve(Query(checker))
-    assert answer.answer is Answer.UNSUPPORTED
+    answer = ForwardSearch().solve(PlanningQuery(checker))
+    assert answer.status is PlanningStatus.UNSUPPORTED
     assert says in answer.detail
     with pytest.raises(CannotCompile, match=says):
         compile_rules(engine, True)
     read = checker.read(PLAN)
     with pytest.raises(NotCovered, match=says):
-        record(checker, read.steps)
+        record_run(checker, read.steps)
     finding = Finding("SC310", FindingClass.UNMET_GOAL, "", 2)
     with pytest.raises(NotCovered, match=says):
-        minimal_cause(checker, PLAN, finding)
+        find_minimal_cause(checker, PLAN, finding)
     with pytest.raises(ValueError, match=says):
         safel_label(checker, PLAN)
 
@@ -579,7 +579,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    checker = Checker.of(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
+    checker = Checker.from_compiled(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     assert any(says in d.message for d in report.diagnostics)
@@ -596,7 +596,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     assert not checker.open
     report = checker.check(plan)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
-    with pytest.raises(LeavesOpen):
+    with pytest.raises(NeedsOneWorld):
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
     with pytest.raises(ValueError, match=r"order or the durations|takes time"):

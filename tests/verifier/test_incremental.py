@@ -9,7 +9,7 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.monitors import automaton, invariant, stepcheck
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 
 DOMAIN = domain(
     "(:action mark :parameters (?x - thing) :effect (p ?x))",
@@ -65,7 +65,7 @@ RULES = {
 def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Counter[str]) -> None:
     checked = compiled(RULES[kind])
     idle = [f"(idle {thing})" for thing in THINGS]
-    run = Run(checked.engine, HALT)
+    run = Replay(checked.engine, HALT)
     run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
     work.clear()
     run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
@@ -85,7 +85,7 @@ def test_a_step_costs_a_rule_the_same_whatever_the_number_of_objects(kind: str, 
 
 def instances(checked: Checker, plan: str) -> int:
     """The instances that the monitors hold at the end of a plan."""
-    run = Run(checked.engine, HALT)
+    run = Replay(checked.engine, HALT)
     run.steps([checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()])
     assert run.runtime is not None
     return sum(
@@ -125,7 +125,7 @@ def test_bindings_that_leave_the_default_late_start_where_it_is() -> None:
 
 def test_runs_share_the_tables_of_their_automata() -> None:
     checked = compiled(RULES["until"])
-    one, two = Run(checked.engine, HALT), Run(checked.engine, HALT)
+    one, two = Replay(checked.engine, HALT), Replay(checked.engine, HALT)
     assert one.runtime is not None
     assert two.runtime is not None
     (first,) = one.runtime.monitors

@@ -20,14 +20,14 @@ from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula
-from plansafe.verifier.planning.been import shift
-from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.visited_states import state_hash_change
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 200
@@ -84,7 +84,7 @@ class Scorer:
     """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
 
     def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
-        why = unsupported(task.checker.compiled, True) if task.checker.ok else "the task has errors"
+        why = unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
         if why:
             raise ValueError(f"{task.origin}: {why}")
         self.checker = task.checker
@@ -105,7 +105,7 @@ class Scorer:
         size, worth = len(steps), self.worth
         run = _Counted(self.checker.engine, HALT)
         run.steps(steps)
-        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.question)
+        now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
         whole = run.executed == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
@@ -151,7 +151,7 @@ def _parts(goal: Formula) -> list[Formula]:
     return [goal]
 
 
-class _Counted(Run):
+class _Counted(Replay):
     """A run that counts the steps which led to a state that was not there before. Nobody asks why one fails."""
 
     def __init__(self, engine: Engine, reading: str) -> None:
@@ -167,7 +167,7 @@ class _Counted(Run):
         return False
 
     def _arrive(self, number: int) -> None:
-        self._at ^= shift(self.engine, self.state, self.log)
+        self._at ^= state_hash_change(self.engine, self.state, self.log)
         self.fresh += self._at not in self._been
         self._been.add(self._at)
         super()._arrive(number)

@@ -19,7 +19,7 @@ from plansafe.llm.prompts.crop import named_in
 from plansafe.llm.scenarios.model import resolve
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.compiled import Resolve
+from plansafe.verifier.execution.compiled import ResolveSpecification
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import And, Task
 
@@ -120,7 +120,7 @@ def part_of(task: AlignTask, random: Random, plans: Sequence[str] = ()) -> Align
     return task._replace(checker=cropped(task.checker, keep, sources, resolve))
 
 
-def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], resolve: Resolve) -> Checker:
+def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], resolve: ResolveSpecification) -> Checker:
     """The task with these objects alone; ``checker`` itself where nothing is left out. ``specs``: those it has.
 
     Facts about other objects are left out with them. Raises ``ValueError`` where the goal is about one of them.

@@ -13,11 +13,11 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import flattened, instances
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
-from plansafe.verifier.planning.backward import FAR, Backward
+from plansafe.verifier.planning.backward_estimates import UNREACHABLE_COST, BackwardEstimator
 
 FEW = 12
 """Ways to choose objects among which one is drawn."""
@@ -35,7 +35,7 @@ class Reach:
         self.engine = engine
         self.task = engine.task
         self.usable = usable
-        self.backward = Backward(engine)
+        self.backward = BackwardEstimator(engine)
         self.actions = actions_of(engine)
 
     def carry_out(self, aim: Aim, start: Execution, most: int, random: Random) -> list[GroundAction] | None:
@@ -66,8 +66,8 @@ class Reach:
                 return taken
             if len(taken) >= most:
                 return None
-            cost, first = self.backward.look(now.state, wanted, most - len(taken))
-            if cost >= FAR or not first:
+            cost, first = self.backward.estimate(now.state, wanted, most - len(taken))
+            if cost >= UNREACHABLE_COST or not first:
                 return None
             step = next((one for one in first if now.take(one)), None)
             if step is None:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -51,8 +50,8 @@ class Walks:
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
-        self.start = Execution.initial(self.engine, True, self.question)
+        self.criteria = checker.options.criteria
+        self.start = Execution.initial(self.engine, True, self.criteria)
         self._known: list[tuple[Steps, list[Execution]]] = []
         self.judged = 0
         """How many plans were judged."""
@@ -144,7 +143,7 @@ class Walks:
         broken: dict[int, Violation] = {}
         parts = self.engine.plan.parts
         for violation in () if ended is None else ended.violations():
-            if counts(self.engine, violation, self.question):
+            if self.engine.decides(violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):
@@ -166,7 +165,7 @@ class Walks:
         now.follow(plan.steps[done:before])
         for number, step in enumerate(plan.steps[before:], before + 1):
             now.take(step)
-            if any([parts[one.part].rule == rule for one in now.news]):
+            if any([parts[one.part].rule == rule for one in now.new_violations]):
                 return number
         return len(plan.steps) + 1
 

@@ -24,12 +24,12 @@ from plansafe.verifier.execution.monitors.program import (
     PRESENTLY_SATISFIED,
     LetterTime,
     Program,
-    structure,
+    structural_key,
 )
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import substitute
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 MAX_FACTS = 10
 """Facts of one group of instances: so many bits has a letter."""
@@ -77,7 +77,7 @@ class Reader:
         self._programs: dict[tuple[object, ...], Program] = {}
         self._budget = 0
 
-    def compare(self, first: Sequence[Part], second: Sequence[Part], seconds: float = SECONDS) -> Sameness:
+    def compare(self, first: Sequence[RulePart], second: Sequence[RulePart], seconds: float = SECONDS) -> Sameness:
         """Compare two rules by their parts; both are of the task of ``engine``, which leaves nothing open."""
         if any([action.end is not None for action in self.task.actions.values()]):
             return Sameness(None, "the domain has durative actions")
@@ -90,7 +90,7 @@ class Reader:
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def _instances(self, side: int, parts: Sequence[Part]) -> Iterator[_Instance]:
+    def _instances(self, side: int, parts: Sequence[RulePart]) -> Iterator[_Instance]:
         count = 0
         for part in parts:
             program = self._program(part)
@@ -102,9 +102,9 @@ class Reader:
                 facts = tuple(dict.fromkeys([fact for leaf in leaves for fact in _facts(leaf)]))
                 yield _Instance(side, program, leaves, facts)
 
-    def _program(self, part: Part) -> Program:
+    def _program(self, part: RulePart) -> Program:
         formula = over_letters(part)
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._programs:
             self._programs[key] = Program(self.task, "whole", formula, part.parameters)
         return self._programs[key]
@@ -122,7 +122,7 @@ class Reader:
             case Equal():
                 return formula.left == formula.right
             case Compare():
-                return ("number", structure(formula))
+                return ("number", structural_key(formula))
             case Not():
                 return _negated(self._value(formula.body))
             case And() | Or():
@@ -234,7 +234,7 @@ class Reader:
         return self.task.fact_text(predicate, code)
 
 
-def over_letters(part: Part) -> Formula:
+def over_letters(part: RulePart) -> Formula:
     """A part as one formula over the trace."""
     match part.mode:
         case "whole":

@@ -13,10 +13,10 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.relaxed import Relaxed
-from plansafe.verifier.repair.effects import identity
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
+from plansafe.verifier.repair.effects import step_key
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000
@@ -138,9 +138,9 @@ class _Layers:
         self.deadline = deadline
         self.states = 0
         self._start = start = Execution.initial(engine, rules)
-        self._relaxed: Relaxed | None
+        self._relaxed: DeleteRelaxation | None
         try:
-            self._relaxed = Relaxed(Lifted(engine, rules), start.state, start.runtime, self._check)
+            self._relaxed = DeleteRelaxation(LiftedRelaxation(engine, rules), start.state, start.runtime, self._check)
         except LimitReached as limit:
             if limit.what is Limited.TIME:
                 raise
@@ -196,7 +196,9 @@ class _Layers:
         relaxed = self._relaxed
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
-        found = landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
+        found = estimate_by_landmark_cut(
+            relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
+        )
         if found.value is None or found.value > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])
@@ -225,7 +227,7 @@ def _forms(
         following: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {}
         for (key, form), path in paths.items():
             for step, target in layer[key].steps:
-                known.setdefault(identity(step), step)
+                known.setdefault(step_key(step), step)
                 longer = independence.appended(form, step, known)
                 following.setdefault((target, longer), (*path, step))
             if len(following) > MAX_FORMS or monotonic() > deadline:
@@ -244,6 +246,6 @@ def _normal_form(plan: Sequence[GroundAction], independence: Independence) -> No
     known: dict[Step, GroundAction] = {}
     form: NormalForm = ()
     for step in plan:
-        known.setdefault(identity(step), step)
+        known.setdefault(step_key(step), step)
         form = independence.appended(form, step, known)
     return form

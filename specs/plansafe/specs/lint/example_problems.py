@@ -18,7 +18,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
 from plansafe.verifier.model.operations import bound_variables
-from plansafe.verifier.rules.elaborate import Rules
+from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
 
@@ -68,7 +68,7 @@ def _compiled(base: Checker, words: DomainIndex, rule: Rule, text: str, reads: s
     if not checker.ok or not plain:
         return None
     task, symbols = checker.compiled.task, checker.compiled.symbols
-    rules = Rules(symbols)
+    rules = RuleElaborator(symbols)
     rules.specifications(base.compiled.expanded._replace(rules=plain, openings=(), invariants=()))
     if symbols.context.errors:
         return None

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, Le
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 MAX_LEAVES = 8
 MAX_NODES = 20_000
@@ -29,11 +29,11 @@ Letter = int
 class RequiredValue(NamedTuple):
     """The value that a part shall have at the end of the trace, for one instance."""
 
-    part: Part
+    part: RulePart
     positive: bool
 
 
-def trace_formula(part: Part) -> Formula:
+def trace_formula(part: RulePart) -> Formula:
     """A part about states, or about the end, as a formula over the trace."""
     if part.mode == "whole":
         return part.body
@@ -42,7 +42,7 @@ def trace_formula(part: Part) -> Formula:
     return Temporal("always" if part.mode == "always" else "at-end", (part.body,))
 
 
-def quantifies_over_time(part: Part) -> bool:
+def quantifies_over_time(part: RulePart) -> bool:
     """Whether a temporal operator stands below a quantifier: then the formula depends on the objects there are."""
     return any([isinstance(f, Quantified) and is_temporal(f.body) for f in subformulas(part.body)])
 

@@ -26,7 +26,7 @@ class Walk:
         steps: Sequence[GroundAction | IllFormed],
         visit: Callable[[Execution], None] | None = None,
     ) -> None:
-        now = Execution.initial(checker.engine, True, checker.options.question)
+        now = Execution.initial(checker.engine, True, checker.options.criteria)
         self.taken: list[GroundAction] = []
         self.inexecutable: int | None = None
         self.last = self.accepted = -1

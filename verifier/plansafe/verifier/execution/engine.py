@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
-from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
+from plansafe.verifier.execution.monitors.runtime import ActionFact, RuleSet, Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -21,6 +21,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprints
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.search_actions import LegalActions, Projection
@@ -53,7 +54,7 @@ class Engine:
         self.emitter = Emitter(task)
         self.footprints = Footprints(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
-        self.plan = Plan(task, rules, action_predicates, max_instances)
+        self.plan = RuleSet(task, rules, action_predicates, max_instances)
         self.refused = refused
         """Why one state cannot stand for this task: something in it is left open."""
         self._initial = State.initial(task)
@@ -65,7 +66,7 @@ class Engine:
         self.prototype: Runtime | None = None
         self.limit: Limit | None = None
         watched: frozenset[int] = frozenset()
-        if self.plan.parts or any([rule.matches for rule in rules]):
+        if self.plan.parts or any([rule.step_patterns for rule in rules]):
             try:
                 self.prototype = Runtime(self.plan, self.emitter)
                 watched = self.prototype.watched
@@ -205,3 +206,17 @@ class Engine:
         """The action fact of a step, if some rule reads it."""
         predicate = self.action_predicates.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
+
+    def decides(self, violation: Violation, criteria: VerdictCriteria) -> bool:
+        """Whether a violation makes a plan unsafe."""
+        objects = self.task.names(violation.binding) if criteria.exemptions else ()
+        return criteria.is_decisive(self.rules[self.plan.parts[violation.part].rule], violation.blame, objects)
+
+    def leaves_undecided(self, instances: Iterable[tuple[int, tuple[int, ...]]], criteria: VerdictCriteria) -> bool:
+        """Whether some undecided instance (part and binding) leaves the verdict undecided.
+
+        Exemptions do not apply: an exemption excludes findings, and does not decide an instance.
+        """
+        return any(
+            [criteria.is_severe_enough(self.rules[self.plan.parts[part].rule].severity) for part, _ in instances]
+        )

@@ -18,10 +18,9 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.execution.broken_instances import Broken as Begun
-from plansafe.verifier.execution.broken_instances import news
+from plansafe.verifier.elaborate.symbols import parse_number
+from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -118,13 +117,13 @@ class Monitor:
         ahead = self.now().after(step)
         if ahead is None:
             return Advice(False, False, self._why_not(step))
-        broken = self._named(ahead.news)
+        broken = self._named(ahead.new_violations)
         return Advice(not broken, True, (), broken)
 
     def now(self) -> Execution:
         """The present state with the monitors that have read it."""
         self._settle()
-        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.question)
+        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.criteria)
 
     def _leave(self, step: GroundAction | None) -> None:
         """The present letter ends with a step, or with a change of the world by itself."""
@@ -231,7 +230,7 @@ class Monitor:
         if self.runtime is None or self._left is None:
             return ()
         self.runtime.arrive(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
-        return self._named(news(self._left, self.runtime))
+        return self._named(new_violations(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -272,7 +271,7 @@ class Monitor:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _named(self, found: Iterable[Begun]) -> tuple[Broken, ...]:
+    def _named(self, found: Iterable[BrokenInstance]) -> tuple[Broken, ...]:
         """What was found, in the user's words: the rule, its objects, its message."""
         out: dict[Broken, None] = {}
         for part_number, objects, undecided in found:

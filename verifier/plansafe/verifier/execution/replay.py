@@ -11,7 +11,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -59,30 +59,30 @@ class Outcome(NamedTuple):
     state: State
     reasons: dict[int, tuple[Reason, ...]]
     """Step -> the literals that kept a failed step's condition from holding."""
-    trace: list[Changes] | None = None
+    trace: list[LetterChanges] | None = None
     """All changes: of *halt* from the start, of a reading that went on after the failed step since then.
 
     ``None``: they were not kept.
     """
     step_of_letter: list[int] | None = None
     """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
-    events: Events | None = None
+    events: HappeningEvents | None = None
     """Of a timed plan, what happened."""
     rounded: frozenset[int] = frozenset()
     """Of a timed plan, the steps that would fail if no last decimal were forgiven."""
 
 
-Events = dict[int, tuple[tuple[int, str], ...]]
+HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
 """Letter -> the steps whose start (or ``end``) led to it."""
-Changes = tuple[int, int, list[StateChange]]
+LetterChanges = tuple[int, int, list[StateChange]]
 """A letter, the step that led to it, and what it changed."""
 MAX_CHANGES = 1_000_000
 """Changes that are kept; of longer plans the run is repeated instead."""
-Observer = Callable[["Run", int, list[StateChange]], None]
+Observer = Callable[["Replay", int, list[StateChange]], None]
 """Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
 
 
-class Run:
+class Replay:
     """One reading of one plan."""
 
     def __init__(
@@ -117,12 +117,12 @@ class Run:
         self.time: Number = 0
         self.soft: dict[str, int] = {}
         self.reasons: dict[int, tuple[Reason, ...]] = {}
-        self.trace: list[Changes] | None = None
+        self.trace: list[LetterChanges] | None = None
         self.kept = 0
         self.told: frozenset[int] = frozenset()
         """Steps whose failure another reading has explained."""
         self.limit = engine.limit
-        self.events: Events | None = None
+        self.events: HappeningEvents | None = None
 
     def before_start(self) -> None:
         """What a timed run prepares before its monitors start."""
@@ -200,7 +200,7 @@ class Run:
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
-    def resume(self, reading: str) -> Run:
+    def resume(self, reading: str) -> Replay:
         """Another reading of a run that a failed step has halted: a copy that stands before that step.
 
         With monitors it keeps what changes: what they find behind a failed step will have to be explained.
@@ -352,7 +352,7 @@ class Run:
                 taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
             )
         try:
-            delta = combine(state.fluents, [interpreted(evaluator, snap, binding)])
+            delta = combine_effects(state.fluents, [interpret_effects(evaluator, snap, binding)])
         except Undefined as problem:
             return self._failed(taken, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
@@ -393,7 +393,7 @@ class Run:
             evaluator = Evaluator(self.task, state.facts, state.fluents)
             binding = taken.binding
             try:
-                return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
+                return combine_effects(state.fluents, [interpret_effects(evaluator, taken.action.start, binding)])
             except (Undefined, Conflict, KeyError, ZeroDivisionError):
                 return None
 

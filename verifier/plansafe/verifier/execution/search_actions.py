@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Extension, extension
-from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -80,7 +80,7 @@ class LegalActions:
         if not any([e.assignments or e.condition is not TRUE for e in step.action.start.effects]):
             return True
         try:
-            combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
+            combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         return True
@@ -132,10 +132,10 @@ class Projection:
             try:
                 return fast(facts, fluents, log, *objects)
             except (KeyError, ZeroDivisionError):
-                happening = interpreted(
+                happening = interpret_effects(
                     Evaluator(task, facts, fluents), action.start, GroundAction(action, objects).binding
                 )
-                State(task, facts, fluents).apply(combine(fluents, [happening]), log)
+                State(task, facts, fluents).apply(combine_effects(fluents, [happening]), log)
                 return True
 
         return run

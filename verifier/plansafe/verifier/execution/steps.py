@@ -124,7 +124,7 @@ class Tolerance(NamedTuple):
     duration: Number
 
 
-def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
+def rounded_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
     """A tolerance for a plan that prints so many decimals: one unit of the lastis accepted if it is small."""
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)

@@ -11,12 +11,20 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
+from plansafe.verifier.execution.actions import (
+    Conflict,
+    SnapEffects,
+    StartConditions,
+    Update,
+    combine_effects,
+    evaluate_start_conditions,
+    interpret_effects,
+)
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact
-from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Run
+from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
@@ -57,7 +65,7 @@ class Event(NamedTuple):
         return action.end
 
 
-class TimedRun(Run):
+class TimedReplay(Replay):
     """One reading of a timed plan."""
 
     def __init__(
@@ -75,17 +83,17 @@ class TimedRun(Run):
         """The steps that would fail if the tolerance were kept to the last decimal."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
-        self._recent: list[tuple[Number, Event, Happening]] = []
-        self._present: list[tuple[Number, Event, Happening]] = []
+        self._recent: list[tuple[Number, Event, SnapEffects]] = []
+        self._present: list[tuple[Number, Event, SnapEffects]] = []
         self._footprints: dict[int, Footprint] = {}
         self._shared = False
         self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, place, objects
         self.dropped: set[int] = set()
-        self._remembered: dict[int, Remembered] = {}
+        self._remembered: dict[int, StartConditions] = {}
         self.pending: list[TimedStep] = []
         self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
         self.events = {}
-        self.effects: list[tuple[int, Happening]] = []
+        self.effects: list[tuple[int, SnapEffects]] = []
         """What each part of the present happening does, by the number of its step (0: a timed literal)."""
 
     def before_start(self) -> None:
@@ -140,7 +148,7 @@ class TimedRun(Run):
     def happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         broken: list[Failure] = []
-        taking: list[tuple[Event, Happening]] = []
+        taking: list[tuple[Event, SnapEffects]] = []
         for event in events:
             if event.step is not None and event.step.number in self.dropped:
                 continue
@@ -170,10 +178,10 @@ class TimedRun(Run):
                 return False
         return self._take_together(time, taking) if taking else True
 
-    def _computable(self, taking: list[tuple[Event, Happening]], bad: set[int]) -> list[tuple[Event, Happening]]:
+    def _computable(self, taking: list[tuple[Event, SnapEffects]], bad: set[int]) -> list[tuple[Event, SnapEffects]]:
         """What is left under *force* if interfering steps change one fluent in ways that do not combine."""
         try:
-            combine(self.state.fluents, [effects for _, effects in taking])
+            combine_effects(self.state.fluents, [effects for _, effects in taking])
         except Conflict:
             for event, _ in taking:
                 if event.step is not None and event.step.number in bad:
@@ -190,10 +198,10 @@ class TimedRun(Run):
         if any([s.number == step.number for s in self.running]):
             self.pending.append(step)
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
         state = self.state
         taking = [event for event, _ in happenings]
-        delta = combine(state.fluents, [effects for _, effects in happenings])
+        delta = combine_effects(state.fluents, [effects for _, effects in happenings])
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
         over, self.pending = self.pending, []
@@ -208,7 +216,7 @@ class TimedRun(Run):
             evaluator, binding = self._evaluator(step)
             assert isinstance(step.taken, GroundAction)
             assert step.taken.action.end is not None
-            self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
+            self._remembered[step.number] = evaluate_start_conditions(evaluator, step.taken.action.end, binding)
         for event in taking:
             if event.step is not None and isinstance(event.step.taken, GroundAction):
                 self._preferences(event.step.taken, event.kind)
@@ -291,20 +299,20 @@ class TimedRun(Run):
                 self.rounded.add(step.number)
         return None
 
-    def _effects(self, event: Event) -> Happening | Failure:
+    def _effects(self, event: Event) -> SnapEffects | Failure:
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
             if literal.fluent:
-                return Happening([], [], [Update("assign", literal.predicate, code, literal.value)])
+                return SnapEffects([], [], [Update("assign", literal.predicate, code, literal.value)])
             fact = [(literal.predicate, code)]
-            return Happening(fact, [], []) if literal.value else Happening([], fact, [])
+            return SnapEffects(fact, [], []) if literal.value else SnapEffects([], fact, [])
         assert event.step is not None
         number = event.step.number
         evaluator, binding = self._evaluator(event.step)
         try:
-            found = interpreted(evaluator, event.snap, binding, self._remembered.get(number))
-            combine(self.state.fluents, [found])
+            found = interpret_effects(evaluator, event.snap, binding, self._remembered.get(number))
+            combine_effects(self.state.fluents, [found])
         except Undefined as problem:
             return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
@@ -348,7 +356,7 @@ class TimedRun(Run):
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:
+    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:
         """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
         self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
         self._present = [(time, event, effects) for event, effects in taking]
@@ -364,11 +372,11 @@ class TimedRun(Run):
                 if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
                     self.rounded.add(step.number)
                 elif what is not None:
-                    failure = interfering_events(event, other, what, place < len(self._recent))
+                    failure = interference_failure(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)
         return [*out.values()]
 
-    def _remembered_print(self, event: Event, effects: Happening) -> Footprint:
+    def _remembered_print(self, event: Event, effects: SnapEffects) -> Footprint:
         """An event's footprint, asked for only where it has a neighbour."""
         found = self._footprints.get(id(event))
         if found is None:
@@ -380,7 +388,7 @@ class TimedRun(Run):
         key = interference(a, b)
         return None if key is None else self.task.key_text(*key)
 
-    def _footprint(self, event: Event, effects: Happening) -> Footprint:
+    def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
         """What an event reads, and what it writes in the present state."""
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
@@ -481,7 +489,7 @@ class TimedRun(Run):
                 self.log.append((predicate, code, starts))
 
 
-def interfering_events(event: Event, other: Event, what: str, earlier: bool) -> Failure:
+def interference_failure(event: Event, other: Event, what: str, earlier: bool) -> Failure:
     """Two events interfere over ``what``: the step that fails for it.
 
     Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A

@@ -12,17 +12,15 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import GroundEffects, identity
-from plansafe.verifier.repair.node import Node
-from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.views import STATE
+from plansafe.verifier.repair.effects import GroundEffects, step_key
+from plansafe.verifier.repair.repair_task import STATE, RepairTask
+from plansafe.verifier.repair.search_graph import Node
 
 MAX_FAULTS = 10
 """Faults that are counted; the rest is found on the way."""
@@ -49,7 +47,7 @@ class _Fault(NamedTuple):
     removable: frozenset[int]
 
 
-class FaultsAhead:
+class FaultHeuristic:
     """Counts the faults ahead of nodes."""
 
     def __init__(self, task: RepairTask) -> None:
@@ -109,7 +107,7 @@ class FaultsAhead:
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
@@ -137,12 +135,12 @@ class FaultsAhead:
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.task.engine, FORCE)
+        run = Replay(self.task.engine, FORCE)
         run.steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.question):
+            if not self.task.engine.decides(violation, self.task.criteria):
                 continue
             part = self.task.engine.plan.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
@@ -259,4 +257,4 @@ class FaultsAhead:
         first, second = self.task.achievers(x.demand), self.task.achievers(y.demand)
         if len(first) > _FEW or len(second) > _FEW:
             return True
-        return bool({identity(step) for step in first} & {identity(step) for step in second})
+        return bool({step_key(step) for step in first} & {step_key(step) for step in second})

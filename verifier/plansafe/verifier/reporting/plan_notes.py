@@ -11,10 +11,10 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, Tolerance
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 
-def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collection[int]) -> list[Diagnostic]:
+def notes(plan: Source, read: ResolvedPlan, tolerance: Tolerance, forgiven: Collection[int]) -> list[Diagnostic]:
     """One note of each kind, at the first step that it is about."""
     timed = read.timed or []
     idle = [
@@ -36,7 +36,7 @@ def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collect
     return found
 
 
-def _note(plan: Source, read: ReadSteps, code: str, message: str, steps: list[int], help: str) -> Diagnostic:
+def _note(plan: Source, read: ResolvedPlan, code: str, message: str, steps: list[int], help: str) -> Diagnostic:
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""
     label = Label(plan.name, read.spans[steps[0] - 1], f"this step{more}")
     return Diagnostic(code, message, (label,), help=help, severity=Severity.NOTE)

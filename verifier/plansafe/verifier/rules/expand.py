@@ -10,9 +10,9 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import (
     At,
     Context,
@@ -22,12 +22,20 @@ from plansafe.verifier.elaborate.context import (
     is_variable,
     word,
 )
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.copies import Copies, untyped
-from plansafe.verifier.rules.expanded import RULE_KINDS, Binding, Expanded, PlainOpening, PlainRule, Vocabulary
+from plansafe.verifier.rules.expanded_specs import (
+    RULE_KINDS,
+    AppliedMapping,
+    ExpandedSpecs,
+    OpenDeclaration,
+    PlainRule,
+    Vocabulary,
+)
 from plansafe.verifier.rules.mapping import Mapping, read_mapping
 from plansafe.verifier.rules.rewrite import Rewriter
 from plansafe.verifier.rules.templates import Template, apply, read_template
+from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
 
 _NAMED = RULE_KINDS | {":invariant"}
 _SECTIONS = (
@@ -53,7 +61,7 @@ class Specification(NamedTuple):
     opened: list[At]
 
 
-class Expander:
+class SpecExpander:
     """Reads specification sources and expands them, once. ``opened`` are kinds that objects can be given by name."""
 
     def __init__(
@@ -63,15 +71,15 @@ class Expander:
         self.opened = opened
         self.domain = domain
         self.resolve = resolve
-        self._copies = Copies(context)
+        self._copies = TreeCopier(context)
         self._mappings: dict[str, tuple[Mapping, At]] = {}
         self._bound: dict[str, str] = {}  # specification -> the one that its mapping names: itself, or one it serves
         self._used: set[str] = set()
         self._named: set[str] = set()  # all rules, disabled ones among them
         self._vocabularies: list[Vocabulary] = []
-        self._openings: list[PlainOpening] = []
+        self._openings: list[OpenDeclaration] = []
 
-    def expand(self, sources: list[Source]) -> Expanded:
+    def expand(self, sources: list[Source]) -> ExpandedSpecs:
         """Expand all specifications; mappings among the sources apply to the specifications they name.
 
         Raises ``LimitReached`` where templates, macros or groups multiply each other.
@@ -89,9 +97,9 @@ class Expander:
         bindings = tuple(self._bindings())
         plain = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
         invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
-        return Expanded(plain, self._vocabularies, bindings, tuple(self._openings), invariants)
+        return ExpandedSpecs(plain, self._vocabularies, bindings, tuple(self._openings), invariants)
 
-    def _bindings(self) -> Iterator[Binding]:
+    def _bindings(self) -> Iterator[AppliedMapping]:
         """The mappings that serve a specification; warnings about what is written in them for nothing."""
         context = self.context
         for wanted, (mapping, written_at) in self._mappings.items():
@@ -108,7 +116,7 @@ class Expander:
                 if name not in self._named:
                     message = f"the mapping leaves out rule `{name}`, which does not exist"
                     context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._named))
-            yield Binding(wanted, serves, mapping, written_at)
+            yield AppliedMapping(wanted, serves, mapping, written_at)
         for wanted, (_, at) in self._mappings.items():
             if wanted not in self._used and not context.errors:
                 message = f"the mapping for `{wanted}` is not used: no given specification has this name"
@@ -320,14 +328,14 @@ class Expander:
             self.context.error(SC.STRUCTURE, message, at, "expected `(name ?x - type ..)`")
             return
         places = {token: place for place, token in enumerate(entry) if place and is_variable(token)}
-        named: list[Node] = [entry[0], *[token for token in untyped(entry[1:]) if is_variable(token)]]
+        named: list[Node] = [entry[0], *[token for token in without_types(entry[1:]) if is_variable(token)]]
         atom = self._copies.made(named, entry)
         for child, token in enumerate(named[1:], 1):
             self.context.replaced[id(atom), child] = At(entry, places[word(token)])
         mapped = specification.rewriter.atom(atom, at)
         typed = specification.rewriter.types(entry)
         if isinstance(mapped, list) and mapped and isinstance(typed, list):
-            self._openings.append(PlainOpening(typed, mapped, specification.source.name))
+            self._openings.append(OpenDeclaration(typed, mapped, specification.source.name))
 
 
 def _entries(section: list[Node]) -> list[At]:

@@ -8,26 +8,26 @@ from typing import NamedTuple, TypeGuard
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
-from plansafe.verifier.rules.copies import Copies
+from plansafe.verifier.rules.tree_copies import TreeCopier
 
-Name = tuple[str, str]
+WordName = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
 _SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":plain", ":without"}
 
 
-def lacking(name: str) -> str:
+def unbound_name(name: str) -> str:
     """What stands in an expanded rule for a word that the domain has nothing for, whatever the domain calls so."""
     return f"~{name}"
 
 
-def opened_kind(kind: str) -> str:
+def kind_type_name(kind: str) -> str:
     """The type of objects that are given a kind by name (docs/worlds.md, "Objects of no known kind")."""
     return f"kind--{kind}"
 
 
-def is_lacking(node: Node) -> bool:
+def is_unbound(node: Node) -> bool:
     """Whether a node of an expanded rule is a word that the domain has nothing for."""
     return isinstance(node, str) and node.startswith("~")
 
@@ -45,31 +45,31 @@ class Mapping(NamedTuple):
     names: dict[str, Node]
     types: dict[str, Node]
     steps: dict[str, tuple[list[str], Node]]
-    entries: dict[Name, At]
-    nothing: set[Name]
+    entries: dict[WordName, At]
+    nothing: set[WordName]
     groups: dict[str, At]
     domain: list[At]
     without: dict[str, tuple[str, At]]
     plain: dict[str, At]
-    filled: set[Name]
+    filled: set[WordName]
 
-    def lacks(self, *names: Name) -> bool:
+    def has_nothing_for(self, *names: WordName) -> bool:
         """Whether it says that the domain has nothing for one of these."""
         return not self.nothing.isdisjoint(names)
 
     def type(self, name: str) -> Node:
         """What a type of the specification is in the domain."""
-        return lacking(name) if ("type", name) in self.nothing else self.types.get(name, name)
+        return unbound_name(name) if ("type", name) in self.nothing else self.types.get(name, name)
 
     def constant(self, name: str) -> Node:
         """What a constant of the specification is in the domain; any other term stays what it is."""
-        return lacking(name) if ("constant", name) in self.nothing else self.names.get(name, name)
+        return unbound_name(name) if ("constant", name) in self.nothing else self.names.get(name, name)
 
 
 def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()) -> tuple[str | None, Mapping]:
     """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic.
 
-    Each kind in ``opened`` is also bound to the type :func:`opened_kind`, and so is a group that a kind is bound to.
+    Each kind in ``opened`` is also bound to the type :func:`kind_type_name`, and so is a group that a kind is bound to.
     """
     wanted = None
     mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())
@@ -114,7 +114,7 @@ class _Reader:
         self.opened = opened
         self.groups: dict[str, Node] = {}
         self.kinds_of_groups: dict[str, list[str]] = {}
-        self._made = Copies(context).made
+        self._made = TreeCopier(context).made
 
     def entry(self, head: str, entry: Node, at: At) -> None:
         """One ``(theirs ours)``, or ``(theirs)``."""
@@ -164,10 +164,10 @@ class _Reader:
     def _opened(self, entry: list[Node], kinds: list[str]) -> list[Node]:
         """An entry that is also bound to the types of opened kinds."""
         if len(entry) == 1:
-            self.mapping.filled.update([("type", opened_kind(kind)) for kind in kinds])
+            self.mapping.filled.update([("type", kind_type_name(kind)) for kind in kinds])
         bound = entry[1] if len(entry) == 2 else ["either"]
         types = bound[1:] if isinstance(bound, list) else [bound]
-        more = [name for kind in kinds if (name := opened_kind(kind)) not in types]
+        more = [name for kind in kinds if (name := kind_type_name(kind)) not in types]
         return self._made([entry[0], self._made(["either", *types, *more], entry)], entry)
 
     def plain(self, node: Node, at: At) -> None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, did_you_mean, is_name, is_object_name, tokens, word
-from plansafe.verifier.rules.copies import Copies
-from plansafe.verifier.rules.expanded import RULE_KINDS
+from plansafe.verifier.rules.expanded_specs import RULE_KINDS
+from plansafe.verifier.rules.tree_copies import TreeCopier
 
 
 class Template(NamedTuple):
@@ -29,7 +29,7 @@ def read_template(section: list[Node]) -> Template | None:
     return Template(parameters, rules, At(section)) if complete else None
 
 
-def apply(copies: Copies, section: list[Node], templates: dict[str, Template]) -> list[list[Node]]:
+def apply(copies: TreeCopier, section: list[Node], templates: dict[str, Template]) -> list[list[Node]]:
     """The rules that an ``(:apply template rule-name argument ..)`` makes; none after a diagnostic."""
     context = copies.context
     if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):

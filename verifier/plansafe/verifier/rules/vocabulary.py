@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, Expanded, step_form
-from plansafe.verifier.rules.mapping import Mapping, Name, lacking
+from plansafe.verifier.rules.expanded_specs import (
+    ATOMS_FIELDS,
+    FORMULA_FIELDS,
+    STEP_FIELDS,
+    ExpandedSpecs,
+    step_connective,
+)
+from plansafe.verifier.rules.mapping import Mapping, WordName, unbound_name
 
 
-def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
+def missing_names(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, At]:
     """Vocabulary that neither the domain nor a mapping has.
 
     What the domain has is compared with its declaration.
     """
     context = symbols.context
-    missing: dict[Name, At] = {}
+    missing: dict[WordName, At] = {}
     for vocabulary in expanded.vocabularies:
         mapping = expanded.mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
@@ -34,7 +40,7 @@ def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
                 for entry in typed_list(context, section, 1, is_object_name, "a name"):
                     bound = _given(mapping, (kind, entry.name))
                     if bound is False:
-                        missing[kind, lacking(entry.name)] = entry.at
+                        missing[kind, unbound_name(entry.name)] = entry.at
                     elif bound is None and entry.name not in known:
                         missing[kind, entry.name] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
@@ -56,7 +62,7 @@ def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
 
 
 def _needed(
-    symbols: Symbols, section: str, entry: Node, at: At, mapping: Mapping | None, missing: dict[Name, At]
+    symbols: Symbols, section: str, entry: Node, at: At, mapping: Mapping | None, missing: dict[WordName, At]
 ) -> None:
     context = symbols.context
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
@@ -67,7 +73,7 @@ def _needed(
     bound = _given(mapping, (kind, name))
     if bound is not None:
         if not bound:
-            missing[kind, lacking(name)] = At(entry, 0)
+            missing[kind, unbound_name(name)] = At(entry, 0)
         return
     declared: model.Predicate | None = None
     arity: int | None = None
@@ -88,14 +94,14 @@ def _needed(
         context.error(SC.VOCABULARY, message, at, "does not fit", other=other)
 
 
-def _given(mapping: Mapping | None, name: Name) -> bool | None:
+def _given(mapping: Mapping | None, name: WordName) -> bool | None:
     """Whether a mapping gives a name a meaning; ``None`` if it does not say, and the domain may have the name."""
     if mapping is None or name not in mapping.entries:
         return None
     return name not in mapping.nothing
 
 
-def say_lacking(context: Context, mentioned: set[Name], missing: dict[Name, At], what: str, at: At) -> bool:
+def say_lacking(context: Context, mentioned: set[WordName], missing: dict[WordName, At], what: str, at: At) -> bool:
     """Whether something needs vocabulary that is missing; then a warning says so."""
     lacks = sorted(mentioned & missing.keys())
     if lacks:
@@ -105,9 +111,9 @@ def say_lacking(context: Context, mentioned: set[Name], missing: dict[Name, At],
     return bool(lacks)
 
 
-def mentioned(rule: list[Node]) -> set[Name]:
+def mentioned(rule: list[Node]) -> set[WordName]:
     """The names that a rule uses, by name space."""
-    out: set[Name] = set()
+    out: set[WordName] = set()
     for child in range(2, len(rule) - 1):
         key, value = rule[child], rule[child + 1]
         if not isinstance(value, list) or not isinstance(key, str):
@@ -115,7 +121,7 @@ def mentioned(rule: list[Node]) -> set[Name]:
         if key == ":parameters":
             names_of_types(value, out)
         elif key in STEP_FIELDS:
-            for step in value[1:] if step_form(value) == "or" else [value]:
+            for step in value[1:] if step_connective(value) == "or" else [value]:
                 _step(step, out)
         elif key in FORMULA_FIELDS:
             names_of_formula(value, out)
@@ -125,7 +131,7 @@ def mentioned(rule: list[Node]) -> set[Name]:
     return out
 
 
-def names_of_types(typed: Node, out: set[Name]) -> None:
+def names_of_types(typed: Node, out: set[WordName]) -> None:
     """Add the types of a typed list."""
     after_dash = False
     for token in typed if isinstance(typed, list) else []:
@@ -134,13 +140,13 @@ def names_of_types(typed: Node, out: set[Name]) -> None:
         after_dash = token == "-"
 
 
-def _step(step: Node, out: set[Name]) -> None:
+def _step(step: Node, out: set[WordName]) -> None:
     if isinstance(step, list) and step:
         out.add(("action", word(step[0])))
         out.update([("constant", word(t)) for t in step[1:]])
 
 
-def names_of_formula(formula: Node, out: set[Name]) -> None:
+def names_of_formula(formula: Node, out: set[WordName]) -> None:
     """Add all names of a formula."""
     stack: list[tuple[Node, bool]] = [(formula, False)]
     while stack:

@@ -102,7 +102,7 @@ class StateTrace:
         """
         if self.unavailable_reason or number > len(self.changes):
             return None
-        execution = Execution.initial(self.engine, question=self.prepared.checker.options.question)
+        execution = Execution.initial(self.engine, criteria=self.prepared.checker.options.criteria)
         try:
             for step in self.steps[:number]:
                 if isinstance(step, IllFormed) or not execution.take(step):

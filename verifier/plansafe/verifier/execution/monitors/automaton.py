@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import product
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import extension, generatable, patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
@@ -25,7 +25,7 @@ from plansafe.verifier.execution.monitors.program import (
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
 from plansafe.verifier.model.operations import free_slots
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Instance:
@@ -118,7 +118,7 @@ class Automaton:
         self._premise = None
         match self.program.formula:
             case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
-                self._premise = Program(self.task, "always", premise) if past_only(premise) else None
+                self._premise = Program(self.task, "always", premise) if is_past_only(premise) else None
         self.response = self._premise is not None
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:

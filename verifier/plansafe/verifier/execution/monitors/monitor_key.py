@@ -11,23 +11,23 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
-from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
-from plansafe.verifier.rules.question import CAUSED, EVERY_VIOLATION, Question
+from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
+from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
 Key = tuple[object, ...]
 
 
-def monitor_key(runtime: Runtime | None, letter: int, question: Question = EVERY_VIOLATION) -> Key:
+def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria = EVERY_VIOLATION) -> Key:
     """The memory of ``runtime`` after it has arrived at ``letter`` of an untimed trace, as far as it decides.
 
-    Where only what the plan caused is in ``question``, what the blame of later findings depends on belongs to it, too.
+    Where only what the plan caused is in ``criteria``, what the blame of later findings depends on belongs to it, too.
     Linear in the number of live instances of the monitors that have read something since they were asked last. What is
     not in the key: what the state alone decides, how often rules came into play, and which violations there have been
     (only whether there were any).
     """
     if runtime is None:
         return ()
-    idle, left_out, known = runtime.plan.idle(question), _left_out(runtime, question), runtime.memories
+    idle, left_out, known = runtime.plan.idle(criteria), _left_out(runtime, criteria), runtime.memories
     out: list[object] = []
     violated = undecided = False
     for number, monitor in enumerate(runtime.monitors):
@@ -35,15 +35,15 @@ def monitor_key(runtime: Runtime | None, letter: int, question: Question = EVERY
         if monitor.part in left_out and not isinstance(monitor, Latch):
             continue
         memory = known.get(number)
-        if memory is None or (memory.early is None and question.introduced):
-            memory = _memory(monitor, letter, question.introduced)
+        if memory is None or (memory.early is None and criteria.only_introduced):
+            memory = _memory(monitor, letter, criteria.only_introduced)
             if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
                 known[number] = memory
         if memory.key:
             out.append(memory.key)
-        if question.introduced and memory.early:
+        if criteria.only_introduced and memory.early:
             out.append((number, memory.early))
-        found = memory.caused if question.introduced else memory.violated
+        found = memory.caused if criteria.only_introduced else memory.violated
         violated = violated or (found and monitor.part not in idle)
         undecided = undecided or memory.undecided
     checks = [check for checks in runtime.checks.values() for check in checks if check.part not in left_out]
@@ -52,17 +52,17 @@ def monitor_key(runtime: Runtime | None, letter: int, question: Question = EVERY
     return (*out, violated, undecided)
 
 
-def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> Memory:
+def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> MonitorMemory:
     early, caused = _early(monitor) if introduced else (None, False)
     if isinstance(monitor, Invariant):
         # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
-        return Memory((), violated, bool(monitor.undecided and lasting), early, caused)
+        return MonitorMemory((), violated, bool(monitor.undecided and lasting), early, caused)
     key = _remembered(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown))
-    return Memory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
+    return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
 
 
 def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
@@ -73,10 +73,10 @@ def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
             # Only the last state counts: what was worsened so far may still be mended.
             old = frozenset([(b, blame) for b, blame in blames.items() if blame != "introduced"])
             return (old,) if old else (), False
-        kept = frozenset([b for b, blame in blames.items() if blame not in CAUSED])
-        caused = len(kept) < len(blames) or any([v.blame in CAUSED for v in monitor.violations])
+        kept = frozenset([b for b, blame in blames.items() if blame not in CAUSED_BLAMES])
+        caused = len(kept) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
         return (kept,) if kept else (), caused
-    caused = any([monitor.blame(n) in CAUSED for n in range(len(monitor.violations))])
+    caused = any([monitor.blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
     if not monitor.early:
         return (), caused
     waiting = frozenset([(b, i.ceased, monitor.was_touched(b)) for b, i in monitor.instances.items() if i.at_start])
@@ -93,13 +93,13 @@ def program_key(program: Program, state: int, letter: int) -> Key:
     return _state(program, state, letter), min(letter, program.horizon)
 
 
-def _left_out(runtime: Runtime, question: Question) -> frozenset[int]:
+def _left_out(runtime: Runtime, criteria: VerdictCriteria) -> frozenset[int]:
     """The parts of preferences, and of rules that are not severe enough, which count for nothing.
 
     Where numbers may be undefined preferences do: one that cannot be decided makes the verdict UNKNOWN.
     """
     plan = runtime.plan
-    return plan.silent(question) if plan.task.functions else plan.idle(question)
+    return plan.silent(criteria) if plan.task.functions else plan.idle(criteria)
 
 
 def _remembered(automaton: Automaton, letter: int) -> Key:

@@ -11,32 +11,37 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, latched, truth_of
-from plansafe.verifier.execution.monitors.monitor_summary import Standing, StateMonitor, standing, touched
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, latch_truth
+from plansafe.verifier.execution.monitors.monitor_summary import (
+    MonitorSummary,
+    StateMonitor,
+    summarize_monitors,
+    touch_count,
+)
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
-from plansafe.verifier.rules.model import Part, Rule, step_predicate
-from plansafe.verifier.rules.question import Exemption, Question
+from plansafe.verifier.rules.model import Rule, RulePart, step_predicate
+from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
-MAX_SPELT_OUT = 10_000
-MAX_REMEMBERED = 100_000
+MAX_ENUMERATED_BINDINGS = 10_000
+MAX_CACHED_MATCHES = 100_000
 """Steps of which it is remembered what they match."""
-Find = Callable[..., None]
+TriggerFunction = Callable[..., None]
 
 
-class Memory(NamedTuple):
+class MonitorMemory(NamedTuple):
     """What a monitor adds to the key of an execution: what it remembers, and whether something came of it.
 
     ``early``: what it remembers of what was wrong at letter 0, for the sake of blame; ``None`` if nobody has asked.
@@ -50,7 +55,7 @@ class Memory(NamedTuple):
     caused: bool = False
 
 
-class Plan:
+class RuleSet:
     """The parts of all rules, numbered, and which predicates stand for actions. Shared by all runs of a check."""
 
     def __init__(
@@ -59,7 +64,7 @@ class Plan:
         self.task = task
         self.limit = limit
         self.rules = list(rules)
-        self.parts: list[Part] = [part for rule in rules for part in rule.parts]
+        self.parts: list[RulePart] = [part for rule in rules for part in rule.parts]
         self.action_predicates = action_predicates
         self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
         self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
@@ -67,34 +72,36 @@ class Plan:
         self._silent: dict[str, frozenset[int]] = {}
         self._forgiven: dict[tuple[Exemption, ...], frozenset[int]] = {}
 
-    def idle(self, question: Question) -> frozenset[int]:
+    def idle(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules whose violations never decide: of preferences, and of rules not severe enough, or exempt.
 
         A rule that is exempt only for some objects is none of them.
         """
-        idle = self.soft | self.silent(question)
-        return idle | self._exempt(question) if question.exemptions else idle
+        idle = self.soft | self.silent(criteria)
+        return idle | self._exempt(criteria) if criteria.exemptions else idle
 
-    def _exempt(self, question: Question) -> frozenset[int]:
-        known = self._forgiven.get(question.exemptions)
+    def _exempt(self, criteria: VerdictCriteria) -> frozenset[int]:
+        known = self._forgiven.get(criteria.exemptions)
         if known is None:
-            parts = [n for n, part in enumerate(self.parts) if question.forgives(self.rules[part.rule].name)]
-            known = self._forgiven[question.exemptions] = frozenset(parts)
+            parts = [n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)]
+            known = self._forgiven[criteria.exemptions] = frozenset(parts)
         return known
 
-    def silent(self, question: Question) -> frozenset[int]:
+    def silent(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules that are not severe enough: even undecided they leave nothing open."""
-        known = self._silent.get(question.min_severity)
+        known = self._silent.get(criteria.min_severity)
         if known is None:
-            parts = [n for n, part in enumerate(self.parts) if not question.reaches(self.rules[part.rule].severity)]
-            known = self._silent[question.min_severity] = frozenset(parts)
+            parts = [
+                n for n, part in enumerate(self.parts) if not criteria.is_severe_enough(self.rules[part.rule].severity)
+            ]
+            known = self._silent[criteria.min_severity] = frozenset(parts)
         return known
 
 
 class Runtime:
     """The monitors of one run."""
 
-    def __init__(self, plan: Plan, emitter: Emitter) -> None:
+    def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
         self.plan = plan
         emitter.asked = set()
         self.monitors: list[StateMonitor] = []
@@ -104,11 +111,11 @@ class Runtime:
         ``None``: all."""
         self._owned: set[int] | None = None
         """The numbers of the monitors that no fork shares; ``None``: all."""
-        self._standing: tuple[Standing, list[StateMonitor]] | None = None
+        self._standing: tuple[MonitorSummary, list[StateMonitor]] | None = None
         """What the monitors had found when this, or what it is a fork of, was first shared; ``None``: it never was."""
         self._stirred: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that have changed from then to the last fork."""
-        self.memories: dict[int, Memory] = {}
+        self.memories: dict[int, MonitorMemory] = {}
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
@@ -118,14 +125,14 @@ class Runtime:
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
-            for match in rule.matches:
+            for match in rule.step_patterns:
                 for pattern in patterns(emitter, match.atom, rule.declared):
-                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern))
+                    self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
         self.indexes = FactIndexes(emitter, emitter.asked)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
-    def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
+    def _monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
         if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
             return  # some parameter has no object, so there are no instances
         momentary = self.plan.momentary
@@ -141,7 +148,7 @@ class Runtime:
                 check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
                 self.checks.setdefault(step_predicate(part.step), []).append(check)
                 return
-            if latched(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
+            if can_use_latches(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
                 try:
                     late = LatchedCheck(
                         number,
@@ -192,8 +199,8 @@ class Runtime:
     def _dispatch(self) -> None:
         """Tables from a changed predicate (or fluent) to those who care, by number: copies of this share them."""
         size = len(self.plan.task.predicates) + len(self.plan.task.functions)
-        self._added: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
-        self._deleted: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
+        self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._readers: list[list[int]] = [[] for _ in range(size)]
         for number, monitor in enumerate(self.monitors):
             for predicate, added, find in monitor.triggers():
@@ -218,7 +225,7 @@ class Runtime:
         """The monitors (by number) that a change of a predicate or fluent may concern."""
         return self._readers[index]
 
-    def triggers(self, index: int, added: bool) -> list[tuple[int, Find]]:
+    def triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
         """What finds bindings when a fact is added (or removed, or a number changes), and for which monitors."""
         return self._added[index] if added else self._deleted[index]
 
@@ -325,7 +332,7 @@ class Runtime:
                         late.append(check)
             self._act(state, moment)
             for check in late:
-                check.conclude(state, truth_of(self.monitors), moment)
+                check.conclude(state, latch_truth(self.monitors), moment)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
@@ -356,7 +363,7 @@ class Runtime:
         """The rules that match one action alone, and how often: the same at every letter."""
         found = self._counts.get(action_fact)
         if found is None:
-            if len(self._counts) >= MAX_REMEMBERED:
+            if len(self._counts) >= MAX_CACHED_MATCHES:
                 self._counts.clear()
             found = self._counts[action_fact] = self._count((action_fact,))
         return found
@@ -377,7 +384,7 @@ class Runtime:
         """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
         declared = self.plan.rules[rule].declared
         total = sum([factor for factor, _, _ in matches])
-        if total > MAX_SPELT_OUT:
+        if total > MAX_ENUMERATED_BINDINGS:
             return total
         out: set[tuple[int, ...]] = set()
         for _, parameters, objects in matches:
@@ -443,13 +450,13 @@ class Runtime:
         """How often changes brought each rule's condition into play."""
         plan = self.plan
         if self._standing is None:
-            summed = standing(self.monitors, self.checks, plan.parts, len(plan.rules))
+            summed = summarize_monitors(self.monitors, self.checks, plan.parts, len(plan.rules))
             return [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
         summed, before = self._standing
         out = [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
         for number in self._changed_since()[0]:
             monitor = self.monitors[number]
-            out[plan.parts[monitor.part].rule] += touched(monitor) - touched(before[number])
+            out[plan.parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
         return out
 
     def fork(self) -> Runtime:
@@ -458,7 +465,7 @@ class Runtime:
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
         if self._standing is None:
-            summed = standing(self.monitors, self.checks, self.plan.parts, len(self.plan.rules))
+            summed = summarize_monitors(self.monitors, self.checks, self.plan.parts, len(self.plan.rules))
             self._standing = summed, list(self.monitors)
         elif self._owned or self._mine:
             self._stirred = self._changed_since()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import extension
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -14,7 +14,7 @@ from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
 
-TruthOf = Callable[[int, Binding], bool | None]
+LatchTruth = Callable[[int, Binding], bool | None]
 """The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
 
 
@@ -73,7 +73,7 @@ class StepCheck:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
 
     def foresee(
-        self, state: State, bindings: Iterable[Binding], past: TruthOf
+        self, state: State, bindings: Iterable[Binding], past: LatchTruth
     ) -> tuple[list[Binding], list[Binding], list[Binding]]:
         """Of the bindings that a step concerns: what :meth:`depart` would find violated and newly undecided.
 
@@ -96,7 +96,7 @@ class StepCheck:
                 undecided.append(binding)
         return violated, undecided, due
 
-    def _asked_now(self, state: State, binding: Binding, _past: TruthOf) -> bool | None:
+    def _asked_now(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
     def arrive(self, state: State, moment: LetterTime) -> None:

@@ -16,7 +16,7 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies, list_inner_sums
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum, is_satisfied
-from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 BITS = 512
 _ALL_BITS = (1 << BITS) - 1

@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.orders.partial_order import (
     holds_in_every_order,
 )
 from plansafe.verifier.symbolic.orders.template import Fact, HeldInput, PlanTemplate, Timeline, TimePoint
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 
 class Write:
