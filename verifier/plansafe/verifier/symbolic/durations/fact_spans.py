@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, FactLiteral
 
@@ -99,7 +99,7 @@ class FactSpans:
         for span in choices[len(chosen)]:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             apart = next(filter(None, [self._apart(span, other) for other in chosen]), None)
             if apart is not None:
                 orders.append(apart)

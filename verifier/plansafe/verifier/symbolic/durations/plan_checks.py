@@ -15,7 +15,13 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
+from plansafe.verifier.model.footprints import (
+    Footprint,
+    FootprintFinder,
+    StateVariable,
+    empty_footprint,
+    find_interference,
+)
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
@@ -87,7 +93,7 @@ class PlanCheckBuilder:
         self._initial = engine.initial()
         self.prints = [event_footprint(self.footprints, event) for event in events]
         self._effects = [effect_footprint(self.footprints, event) for event in events]
-        self._writers: dict[Key, list[int]] = {}
+        self._writers: dict[StateVariable, list[int]] = {}
         self._of_predicate: dict[int, list[int]] = {}
         for number, own in enumerate(self.prints):
             for fact in own.changes:
@@ -97,7 +103,8 @@ class PlanCheckBuilder:
         self.under_way: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if interference(own, self.prints[j]) is not None} for i, own in enumerate(self.prints)
+            {j for j in near[i] if find_interference(own, self.prints[j]) is not None}
+            for i, own in enumerate(self.prints)
         ]
 
     def among(self, group: Iterable[int]) -> Iterator[Pair]:
@@ -246,7 +253,7 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     return list(found)
 
 
-def event_footprint(footprints: Footprints, event: Event) -> Footprint:
+def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.taken, GroundAction):
         return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
@@ -261,7 +268,7 @@ def event_footprint(footprints: Footprints, event: Event) -> Footprint:
     return out
 
 
-def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
+def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     out = empty_footprint()
     if event.step is not None and isinstance(event.step.taken, GroundAction):

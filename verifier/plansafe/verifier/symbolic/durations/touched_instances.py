@@ -12,7 +12,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.model.operations import (
     NEIGHBOUR_OPERATORS,
@@ -41,7 +41,7 @@ class PartReads:
     have an order with the steps it matches, and none among themselves.
     """
 
-    def __init__(self, part: RulePart, engine: Engine, prints: Footprints) -> None:
+    def __init__(self, part: RulePart, engine: Engine, prints: FootprintFinder) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         momentary = engine.plan.momentary
         about = part.step is not None and step_predicate(part.step) in momentary
@@ -122,7 +122,7 @@ def _atom(step: Formula) -> Atom:
     return atom
 
 
-def _action_facts(engine: Engine, event: Event) -> list[Key]:
+def _action_facts(engine: Engine, event: Event) -> list[StateVariable]:
     """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.taken, GroundAction):
         return []
