@@ -66,7 +66,7 @@ class Reach:
                 return taken
             if len(taken) >= most:
                 return None
-            cost, first = self.backward.look(now.state, wanted, most - len(taken))
+            cost, first = self.backward.estimate(now.state, wanted, most - len(taken))
             if cost >= UNREACHABLE_COST or not first:
                 return None
             step = next((one for one in first if now.take(one)), None)

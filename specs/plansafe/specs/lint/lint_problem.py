@@ -137,9 +137,9 @@ class LintProblem:
 
     def _by_planners(self, parts: Sequence[RulePart]) -> Decision:
         found = self._broken_by_planners(parts)
-        if found.answer is PlanningStatus.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             return Decision(True)
-        return Decision(False, found.detail) if found.answer is PlanningStatus.UNSOLVABLE else UNDECIDED
+        return Decision(False, found.detail) if found.status is PlanningStatus.UNSOLVABLE else UNDECIDED
 
     def _broken_by_planners(self, parts: Sequence[RulePart], keeping: frozenset[int] = frozenset()) -> PlanningResult:
         unknown = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
@@ -160,9 +160,9 @@ class LintProblem:
                 found = trace_search.find_violating_plan(
                     self.checker, part, objects, self.budget.limited(EACH_S), keeping
                 )
-                if found.answer is PlanningStatus.SOLVED:
+                if found.status is PlanningStatus.SOLVED:
                     return found
-                every &= found.answer is PlanningStatus.UNSOLVABLE
+                every &= found.status is PlanningStatus.UNSOLVABLE
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything") if every else unknown
 
     # -- can a rule be kept? ------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class LintProblem:
     def _planned(self, numbers: Sequence[int], goal: bool) -> Decision:
         answer = trace_search.find_satisfying_plan(
             self.checker, frozenset(numbers), goal, self.budget.limited(PLAN_S)
-        ).answer
+        ).status
         if answer is PlanningStatus.SOLVED:
             return Decision(True)
         return Decision(False, "a planner searched everything") if answer is PlanningStatus.UNSOLVABLE else UNDECIDED
