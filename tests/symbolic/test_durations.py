@@ -69,8 +69,8 @@ def test_random_plans_vary() -> None:
 def test_a_step_that_waits_for_an_end() -> None:
     verdict = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
     assert values(verdict) == (SOME, SOME, ALL)
-    assert verdict.not_executable is not None
-    assert verdict.not_executable.durations == ((1, 32),)
+    assert verdict.inexecutable_world is not None
+    assert verdict.inexecutable_world.durations == ((1, 32),)
     early = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
     assert values(early) == (ALL, ALL, ALL)
 
