@@ -31,7 +31,7 @@ class Context:
         self.lenient_types = lenient_types
         self.places: list[Places] = []
         self.origin: dict[int, Place] = {}
-        """Source of a generated list: ``Place(node)``, a list of the same shape, or ``Place(node, child)``, one node."""
+        """Source of a generated list: ``Place(node)`` of the same shape, or ``Place(node, child)``, the whole node."""
         self.replaced: dict[tuple[int, int], Place] = {}
         """What a child of a list that was made stands for, where it is not the child of the same number."""
         self._alive: list[list[Node]] = []  # an identity that came up again would lead to a wrong place
