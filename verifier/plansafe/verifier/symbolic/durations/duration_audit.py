@@ -156,7 +156,7 @@ class _Search:
         self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = make_schedule(
-            self.engine, with_open_durations(steps, variables, self.trail), self.box, self.tolerance.given, exact
+            self.engine, with_open_durations(steps, variables, self.trail), self.box, self.tolerance.exact, exact
         )
         first = (LetterTime if exact else NeverRuledOut)(0, 0, True)
         self.prototype: DurationMonitors | None = monitors_at_start(
@@ -324,7 +324,7 @@ class _Search:
         )
 
     def _violated(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, criteria = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.criteria
+        parts, rules, criteria = self.engine.rule_set.parts, self.engine.rule_set.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
             return frozenset(

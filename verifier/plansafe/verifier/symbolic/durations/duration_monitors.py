@@ -39,7 +39,7 @@ class DurationMonitors(Runtime):
     """
 
     def __init__(self, engine: Engine, counting: frozenset[int], trail: ConstraintTrail) -> None:
-        super().__init__(engine.plan, engine.emitter)
+        super().__init__(engine.rule_set, engine.emitter)
         self.counting = counting
         self.trail = trail
         self.together: tuple[Number, ...] = ()

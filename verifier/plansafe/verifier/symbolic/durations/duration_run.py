@@ -130,7 +130,7 @@ class DurationRun(TimedReplay):
                 wrong[step.number] = self._ill_formed(step)
                 found = wrong[step.number]
                 if found is not None:
-                    event = Event(ILL_FORMED, step._replace(taken=found))
+                    event = Event(ILL_FORMED, step._replace(resolved=found))
             elif event.kind == END:
                 if wrong[step.number] is not None:
                     continue

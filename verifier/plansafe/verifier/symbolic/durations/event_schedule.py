@@ -64,13 +64,13 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     events: list[Event] = []
     times: list[Number] = []
     for step in steps:
-        if not isinstance(step.taken, GroundAction):
+        if not isinstance(step.resolved, GroundAction):
             events.append(Event(ILL_FORMED, step))
             times.append(step.time)
             continue
         events.append(Event(START, step))
         times.append(step.time)
-        if step.taken.action.end is not None:
+        if step.resolved.action.end is not None:
             events.append(Event(END, step))
             times.append(step.time + (0 if step.duration is None else step.duration))
     for literal in engine.task.timed_literals:
@@ -97,7 +97,7 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
             open_pairs.append((i, j))
     counting = frozenset([item.number for item in rules if item.kind == EVERYTHING])
     if exact:
-        counting = frozenset(range(len(engine.plan.parts)))
+        counting = frozenset(range(len(engine.rule_set.parts)))
     return Schedule(
         steps, events, times, items, partners, open_pairs, close, builder.under_way, counting, exact, engine.initial()
     )

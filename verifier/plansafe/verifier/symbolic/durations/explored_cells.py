@@ -57,7 +57,7 @@ class ExploredCells:
 
     def kept(self, outcome: Outcome) -> list[bool | None]:
         """What a run in which no step failed says of each item."""
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         out: list[bool | None] = [True] * len(self.items)
         always, self.always_undecided = set(), False
         for part, binding in outcome.undecided:
@@ -80,7 +80,7 @@ class ExploredCells:
 
     def _owners(self, part: int, binding: tuple[int, ...]) -> list[int]:
         """The items that an instance belongs to; none of an instance that no event touches."""
-        slots = [v.slot for v in self.engine.plan.parts[part].parameters]
+        slots = [v.slot for v in self.engine.rule_set.parts[part].parameters]
         items = self._of_part.get(part, [])
         if len(binding) < len(slots):
             return items  # something that all instances have in common is undefined
@@ -90,7 +90,7 @@ class ExploredCells:
 
     def is_preference(self, item: PlanCheck) -> bool:
         """Whether an item is about a preference, which is no violation."""
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         return item.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[item.number].rule].preference
 
     def judged(self, values: tuple[Number, ...]) -> WorldVerdict | None:
@@ -110,7 +110,7 @@ class ExploredCells:
             if item.kind == GOAL:
                 goal = finding.kept
             elif finding.kept is False and not self.is_preference(item):
-                violated.add(self.engine.plan.parts[item.number].rule)
+                violated.add(self.engine.rule_set.parts[item.number].rule)
             undecided |= finding.kept is None
         safe = False if violated else None if undecided else True
         return WorldVerdict(True, goal, safe, frozenset(violated))

@@ -137,9 +137,9 @@ class PlanCheckBuilder:
     def over_all(self) -> Iterator[PlanCheck]:
         """The conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
-            if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
+            if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
                 continue
-            action, objects = event.step.taken
+            action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
                 read = empty_footprint()
@@ -168,7 +168,7 @@ class PlanCheckBuilder:
 
     def rules(self) -> Iterator[PlanCheck]:
         """The instances of rules: those together that the same events touch."""
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         for number, part in enumerate(plan.parts):
             watcher = PartReads(part, self.engine, self.footprints)
             if watcher.everything:
@@ -202,7 +202,7 @@ class PlanCheckBuilder:
     ) -> PlanCheck:
         """The item with what is never to be true, if it is about facts in single states."""
         changed = {fact for event in changing for fact in self.prints[event].changes}
-        action_predicates = {*self.engine.plan.action_predicates.values()}
+        action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
@@ -248,8 +248,8 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
 
 def event_footprint(footprints: Footprints, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
-        return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
+        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
     out = empty_footprint()
     if event.literal is not None:
         literal = event.literal
@@ -264,9 +264,9 @@ def event_footprint(footprints: Footprints, event: Event) -> Footprint:
 def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     out = empty_footprint()
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
-            for binding in footprints.task.bindings(effect.variables, event.step.taken.binding):
+            for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
                 footprints.depend(effect, binding, out)
                 footprints.read((effect.at_start,), binding, out)
     return out

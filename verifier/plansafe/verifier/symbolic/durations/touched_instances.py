@@ -43,7 +43,7 @@ class PartReads:
 
     def __init__(self, part: RulePart, engine: Engine, prints: Footprints) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
-        momentary = engine.plan.momentary
+        momentary = engine.rule_set.momentary
         about = part.step is not None and step_predicate(part.step) in momentary
         self.engine = engine
         self.everything = _counts(formulas, momentary) or (part.step is not None and part.after and not about)
@@ -124,8 +124,8 @@ def _atom(step: Formula) -> Atom:
 
 def _action_facts(engine: Engine, event: Event) -> list[Key]:
     """The action facts that change with an event."""
-    if event.step is None or not isinstance(event.step.taken, GroundAction):
+    if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
-    found = [engine.action_fact(kind, event.step.taken) for kind in kinds]
+    found = [engine.action_fact(kind, event.step.resolved) for kind in kinds]
     return [action_fact for action_fact in found if action_fact is not None]
