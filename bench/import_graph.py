@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
-from plansafe.verifier.model.uncollected import uncollected
+from plansafe.verifier.model.garbage_collection import uncollected
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 # The layers from the top to the ground; packages of one layer stand side by side. A package is a package or a file.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Value, read_value
 
 LISTS = ("node goals", "edge goals", "action goals")
 HABITS = {

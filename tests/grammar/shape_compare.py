@@ -7,7 +7,7 @@ from collections import Counter
 from shape_exceptions import LAX, READER_ALONE, Lists, named_first
 from shape_judge import SHAPE_CODES, Task, errors
 
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import refusal
 
 
 def unexplained(kind: str, text: str, task: Task, used: Counter[str] | None = None) -> str | None:

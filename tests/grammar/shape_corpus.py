@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shape_judge import Task
 
 from case_files import conformance_cases
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import refusal
 from plansafe.grammar.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,8 @@ from functools import cache
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.sexpr import Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import Context

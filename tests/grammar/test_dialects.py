@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from dialects_generate import SETS, Texts, plan, texts, written
 
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import refusal
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel

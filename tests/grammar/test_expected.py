@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from lark import Lark, logger
 
-import plansafe.grammar.expected as expected
-from plansafe.grammar.expected import KINDS, MAX_CHARACTERS, expectation, refusal
+import plansafe.grammar.expected_syntax as expected
+from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, expectation, refusal
 from plansafe.grammar.source import Source
 from quick import every
 
@@ -89,5 +89,5 @@ def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture)
 
 
 def test_lark_is_loaded_on_first_use() -> None:
-    code = "import sys, plansafe.grammar.expected; sys.exit('lark' in sys.modules)"
+    code = "import sys, plansafe.grammar.expected_syntax; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

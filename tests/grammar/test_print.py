@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from shape_corpus import shipped
 from shape_generate import texts
 
-from plansafe.grammar.sexpr import Node, Span, SpanNode, read_all, span_tree, write
+from plansafe.grammar.node_places import SpanNode, span_tree
+from plansafe.grammar.sexpr import Node, Span, read_all, write
 from plansafe.grammar.source import Source
 
 TOKENS = (

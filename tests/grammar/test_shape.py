@@ -13,7 +13,7 @@ from shape_generate import texts
 from shape_judge import Task, errors
 from shape_mutate import mutant
 
-from plansafe.grammar.expected import KINDS, refusal
+from plansafe.grammar.expected_syntax import KINDS, refusal
 
 SHIPPED = shipped()
 SEEDS = st.integers(0, 2**32)

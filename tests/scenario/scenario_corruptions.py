@@ -7,7 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node, Places, read_all
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
 
 

@@ -562,7 +562,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
     answer = ForwardSearch().solve(PlanningQuery(checker))
-    assert answer.answer is PlanningStatus.UNSUPPORTED
+    assert answer.status is PlanningStatus.UNSUPPORTED
     assert says in answer.detail
     with pytest.raises(CannotCompile, match=says):
         compile_rules(engine, True)

@@ -87,8 +87,8 @@ def test_when_time_is_over_nothing_is_claimed() -> None:
 def test_a_witness_is_an_order_in_which_it_fails() -> None:
     found = judged("(make) (need) (break)", [(1, 2), (1, 3)])
     assert found[:3] == (Worlds.SOME, Worlds.SOME, Worlds.ALL)
-    assert found.not_executable is not None and found.not_executable.order == (1, 3, 2)
-    assert found.not_safe is None
+    assert found.inexecutable_world is not None and found.inexecutable_world.order == (1, 3, 2)
+    assert found.unsafe_world is None
 
 
 def test_ill_formed_steps_fail_where_they_are() -> None:

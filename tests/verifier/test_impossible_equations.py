@@ -6,7 +6,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import without_impossible
+from plansafe.verifier.compile.normal_forms import without_impossible
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Atom, Equal, Not, Or, Quantified, Variable
 
 DOMAIN = Source(

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 

@@ -1,4 +1,4 @@
-"""Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, and what it is in the language of specifications.
+"""Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, translated to the language of specifications.
 
 Operators bind as in Spot, and its other spellings are known. A word of capital letters before a formula is an operator:
 ``G F X WX`` of the future, ``H O Y Z`` of the past, and between two formulas ``U R W M`` and ``S``. The meaning is that
@@ -8,12 +8,12 @@ of docs/language.md, on traces that end: ``X f`` is false at the last letter, ``
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, read_text, write
 from plansafe.grammar.source import Source
 
 DEEPEST = 500
@@ -224,3 +224,38 @@ def _written(operator: str, arguments: list[Node]) -> Node:
             return ["until", g, ["and", f, g]]
     words = {"&": "and", "|": "or", "->": "imply", "U": "until", "R": "release", "S": "since"}
     return [words[operator], f, g]
+
+
+LTL_NAME = "<ltl>"
+"""What the specification is called where a file would have its path."""
+
+
+def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
+    """The formulas as trajectory rules. A name is an action where the domain has an action and no predicate of it.
+
+    They have been read before: raises ``ValueError`` for what is no formula.
+    """
+    actions = action_names(domain)
+    rules = []
+    for number, text in enumerate(formulas, 1):
+        formula = translate(Source(LTL_NAME, text), actions).formula
+        if formula is None:
+            raise ValueError(text)
+        message = f"not so: {' '.join(text.split())}"
+        rules.append(f'  (:trajectory ltl-{number}\n    :formula {write(formula)}\n    :message "{message}")')
+    return Source(LTL_NAME, "\n".join(["(define (safety ltl)", *rules]) + ")\n")
+
+
+def action_names(domain: Source) -> frozenset[str]:
+    """The names that a domain has for actions alone."""
+    actions, others = set(), set()
+    for form in read_text(domain).nodes or []:
+        for section in form if isinstance(form, list) else []:
+            match section:
+                case [":action" | ":durative-action", str(name), *_]:
+                    actions.add(name)
+                case [":derived", [str(name), *_], *_]:
+                    others.add(name)
+                case [":predicates", *predicates]:
+                    others.update([p[0] for p in predicates if isinstance(p, list) and p and isinstance(p[0], str)])
+    return frozenset(actions - others)

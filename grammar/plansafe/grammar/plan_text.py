@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
-from plansafe.grammar.plan_step import Step
-from plansafe.grammar.sexpr import Node, Places, is_foreign, read_text, surplus_warning
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.plan_steps import Step
+from plansafe.grammar.sexpr import Node, is_foreign, read_text, surplus_warning
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -410,7 +411,7 @@ def _read_definition(source: Source) -> PlanText:
         )
     pairs = None
     if ordering is not None or any([step.label is not None for step in state.steps]):
-        from plansafe.grammar.plan_order import read_ordering  # noqa: PLC0415 - for plans with labels alone
+        from plansafe.grammar.plan_steps import read_ordering  # noqa: PLC0415 - for plans with labels alone
 
         pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
     domain, problem = references.get(":domain"), references.get(":problem")

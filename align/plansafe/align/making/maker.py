@@ -313,7 +313,7 @@ class Maker:
             if not all([now.take(step) for step in steps]):
                 continue
             found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
-            judged = self.walks.judge((*steps, *found.steps)) if found.answer is PlanningStatus.SOLVED else None
+            judged = self.walks.judge((*steps, *found.steps)) if found.status is PlanningStatus.SOLVED else None
             if judged is not None:
                 self.add(judged, "planner", "planned")
 

@@ -13,8 +13,8 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import flattened, instances
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
 from plansafe.verifier.planning.backward_estimates import UNREACHABLE_COST, BackwardEstimator
@@ -66,7 +66,7 @@ class Reach:
                 return taken
             if len(taken) >= most:
                 return None
-            cost, first = self.backward.look(now.state, wanted, most - len(taken))
+            cost, first = self.backward.estimate(now.state, wanted, most - len(taken))
             if cost >= UNREACHABLE_COST or not first:
                 return None
             step = next((one for one in first if now.take(one)), None)

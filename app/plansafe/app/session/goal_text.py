@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plansafe.app.session.option_values import BadOption
-from plansafe.grammar.sexpr import SpanNode, problems, read_all, read_text, span_tree, write
+from plansafe.grammar.node_places import SpanNode, span_tree
+from plansafe.grammar.sexpr import problems, read_all, read_text, write
 from plansafe.grammar.source import Source
 
 FLAG = "--goal"

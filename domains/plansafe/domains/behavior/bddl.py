@@ -14,7 +14,8 @@ from typing import NamedTuple
 from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 

@@ -16,7 +16,7 @@ from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 

@@ -17,7 +17,7 @@ from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from plansafe.domains.behavior.bddl import AGENT, Activity, ActivityLiteral
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name
 

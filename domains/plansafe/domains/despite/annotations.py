@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from plansafe.grammar.data_text import BrokenOff, read_value
+from plansafe.grammar.data_literals import BrokenOff, read_value
 from plansafe.grammar.diagnostics import Span
 
 _BEGIN = re.compile(r"\bdangerous_actions\s*(?::[^=\n]*)?=\s*(?=\{)")

@@ -10,7 +10,7 @@ import re
 
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Malformed, TooDeep, Value, read_value
+from plansafe.grammar.data_literals import BrokenOff, Malformed, TooDeep, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.ltl import translate
-from plansafe.grammar.ltl_rules import action_names
+from plansafe.grammar.ltl import action_names, translate
 from plansafe.grammar.sexpr import Node, read_all, write
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.formalising import Language, one_line

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction
 

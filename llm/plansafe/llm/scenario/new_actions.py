@@ -9,7 +9,7 @@ from typing import assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import Disjunct, dnf
+from plansafe.verifier.compile.normal_forms import Disjunct, dnf
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -186,7 +186,7 @@ class Reach:
         self.facts = [set(facts) for facts in state.facts]
         self.actions: set[str] = set()
         lifted = LiftedRelaxation(engine, False)
-        for count, (schema, objects) in enumerate(lifted.reachable(state)):
+        for count, (schema, objects) in enumerate(lifted.reachable_bindings(state)):
             if count > MAX_OPERATORS:
                 raise LimitReached(Limited.GROUND_TASK)
             if schema.action is not None and schema.condition is schema.action.start.condition:

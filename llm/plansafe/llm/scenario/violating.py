@@ -111,7 +111,7 @@ class ViolationSearch:
         if relaxed is None:
             steps = list(execution.legal())
         else:
-            found = estimate_by_relaxed_plan(relaxed, relaxed.holding(execution.state, None), relaxed.goal)
+            found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
             value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))

@@ -196,7 +196,9 @@ class _Layers:
         relaxed = self._relaxed
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
-        found = estimate_by_landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
+        found = estimate_by_landmark_cut(
+            relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
+        )
         if found.value is None or found.value > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])

@@ -53,7 +53,10 @@ def possible_instances(
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
         binding = bind(part.parameters, objects)
         later = tuple(
-            [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
+            [
+                (relaxed.may_hold(leaf, binding, False), relaxed.may_hold(leaf, binding, True))
+                for _, leaf in sequences.leaves
+            ]
         )
         key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
         if key not in known:

@@ -143,10 +143,9 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     if own.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=own.engine.limit.message)
     found = default_planners().solve(PlanningQuery(own, rules=bool(rules), time_limit_s=seconds))
-    if found.answer is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
-        return found._replace(
-            answer=PlanningStatus.NOT_FOUND
-        )  # steps may be taken with objects that planners do not try
+    if found.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+        # Steps may be taken with objects that planners do not try.
+        return found._replace(status=PlanningStatus.NOT_FOUND)
     return found
 
 

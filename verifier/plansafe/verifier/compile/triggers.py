@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, generated_slots, without_impossible
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf, generated_slots, without_impossible
 from plansafe.verifier.model.nodes import Atom, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
 

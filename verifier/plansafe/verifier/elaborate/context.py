@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node
 
 MAX_DIAGNOSTICS = 200
 MAX_COMPARED = 60

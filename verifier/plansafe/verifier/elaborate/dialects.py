@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Symbols, parse_number
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.symbols import Symbols, parse_number
 
 PRIVATE = frozenset((":predicates", ":functions", ":constants", ":objects"))
 """The sections that may have ``(:private ..)`` blocks."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, tokens, word
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 

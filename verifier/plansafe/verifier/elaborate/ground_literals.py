@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.symbols import RESERVED, Scope, Symbols, parse_number
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 

@@ -7,14 +7,17 @@ from functools import cached_property
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, did_you_mean, word
 from plansafe.verifier.elaborate.ground_literals import GroundLiterals
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.unknowns import Statements
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 
-SINGLE = frozenset((":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"))
+PROBLEM_SECTIONS = frozenset(
+    [":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"]
+)
 
 
 class Initial(GroundLiterals):
@@ -177,7 +180,7 @@ class Initial(GroundLiterals):
             self._timed_at.append(At(node))
 
 
-def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
+def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
     """``(:metric minimize expression)``."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
         help = did_you_mean(word(node[1]), ("minimize", "maximize")) if len(node) > 1 else None

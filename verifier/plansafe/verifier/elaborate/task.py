@@ -7,12 +7,21 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate import domain as domains
-from plansafe.verifier.elaborate import problem as problems
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.actions import Actions, conjuncts
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, word
-from plansafe.verifier.elaborate.domain import conjuncts
-from plansafe.verifier.elaborate.stratify import stratify
+from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
+from plansafe.verifier.elaborate.derived import axiom, derived_heads, stratify
+from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, Initial, read_metric
+from plansafe.verifier.elaborate.sections import (
+    DOMAIN_SECTIONS,
+    REPEATED_SECTIONS,
+    UNSUPPORTED_SECTIONS,
+    Sections,
+    check_requirements,
+    split_sections,
+)
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypeTable, typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Formula, Preference, Variable
@@ -42,8 +51,8 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
 
     ``None`` if one of them is not even a definition; otherwise see ``context.errors``.
     """
-    in_domain = domains.sections(context, domain_top, "domain", domains.SINGLE, domains.MANY, domains.UNSUPPORTED)
-    in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), domains.UNSUPPORTED)
+    in_domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
+    in_problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
     if in_domain is None or in_problem is None:
         return None
     required = in_domain.single.get(":requirements")
@@ -51,8 +60,8 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     for found in (in_domain, in_problem):
         for section in dialects.PRIVATE & found.single.keys():
             found.single[section] = dialects.without_privacy(context, found.single[section], factored)
-    domains.requirements(context, in_domain)
-    domains.requirements(context, in_problem)
+    check_requirements(context, in_domain)
+    check_requirements(context, in_problem)
     types = TypeTable(context)
     if ":types" in in_domain.single:
         types.declare(typed_list(context, in_domain.single[":types"].node, 1, is_name, "a type"))
@@ -60,24 +69,22 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     constants = 0
     for found, section in ((in_domain, ":constants"), (in_problem, ":objects")):
         if section in found.single:
-            domains.declare_objects(
-                symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object")
-            )
+            declare_objects(symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object"))
         if section == ":constants":
             constants = len(symbols.objects)
     types.set_objects(symbols.object_types)
     symbols.constants = constants
     if ":predicates" in in_domain.single:
-        domains.declare_predicates(symbols, in_domain.single[":predicates"])
+        declare_predicates(symbols, in_domain.single[":predicates"])
     if ":functions" in in_domain.single:
-        domains.declare_functions(symbols, in_domain.single[":functions"])
-    symbols.derived = derived = domains.derived_heads(symbols, in_domain.many)
-    actions = domains.Actions(symbols, derived)
+        declare_functions(symbols, in_domain.single[":functions"])
+    symbols.derived = derived = derived_heads(symbols, in_domain.many)
+    actions = Actions(symbols, derived)
     axioms = []
     axiom_at = []
     for kind, at in in_domain.many:
         if kind == ":derived":
-            found_axiom = domains.axiom(symbols, at)
+            found_axiom = axiom(symbols, at)
             if found_axiom is not None:
                 axioms.append(found_axiom)
                 axiom_at.append(at)
@@ -86,7 +93,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     symbols.constants = float("inf")
     strata = stratify(context, symbols, axioms, axiom_at)
     _names_match(context, in_domain, in_problem)
-    initial = problems.Initial(symbols, derived, (domain_top, problem_top))
+    initial = Initial(symbols, derived, (domain_top, problem_top))
     if ":init" in in_problem.single:
         initial.read(in_problem.single[":init"].node)
     _free_cost(symbols, initial, (domain_top, problem_top))
@@ -96,7 +103,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     if ":metric" in in_problem.single:
         named = {p.name for p in preferences} | {c.preference for c in constraints if c.preference}
         named |= {p.name for a in symbols.actions.values() for p in a.preferences}
-        metric = problems.metric(symbols, in_problem.single[":metric"].node, frozenset(named))
+        metric = read_metric(symbols, in_problem.single[":metric"].node, frozenset(named))
     changed = set(derived) | {t.predicate for t in initial.timed if not t.fluent}
     for action in symbols.actions.values():
         for snap in (action.start, action.end):
@@ -130,7 +137,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     return Elaborated(task, symbols, constraints)
 
 
-def _free_cost(symbols: Symbols, initial: problems.Initial, tops: tuple[list[Node], list[Node]]) -> None:
+def _free_cost(symbols: Symbols, initial: Initial, tops: tuple[list[Node], list[Node]]) -> None:
     """Let ``total-cost`` begin at 0 where that is all that its missing value can mean."""
     function = symbols.function_index.get(dialects.TOTAL_COST)
     if function is None or initial.fluents[function] or dialects.free_cost(symbols, tops) is None:
@@ -143,7 +150,7 @@ def _free_cost(symbols: Symbols, initial: problems.Initial, tops: tuple[list[Nod
         symbols.context.dialect("cost", message, At(declared), "read as 0", help=help)
 
 
-def _names_match(context: Context, in_domain: domains.Sections, in_problem: domains.Sections) -> None:
+def _names_match(context: Context, in_domain: Sections, in_problem: Sections) -> None:
     at = in_problem.single.get(":domain")
     if at is None:
         return
@@ -159,7 +166,7 @@ def _names_match(context: Context, in_domain: domains.Sections, in_problem: doma
 
 
 def _goal(
-    context: Context, symbols: Symbols, found: domains.Sections, top: list[Node]
+    context: Context, symbols: Symbols, found: Sections, top: list[Node]
 ) -> tuple[tuple[Formula, ...], tuple[object, ...], tuple[Preference, ...]]:
     at = found.single.get(":goal")
     if at is None:
@@ -174,9 +181,9 @@ def _goal(
     return goal, (at.node[1],) * len(goal), tuple(conditions.preferences)
 
 
-def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tuple[Constraint, ...]:
+def _constraints(symbols: Symbols, split_sections: tuple[Sections, ...]) -> tuple[Constraint, ...]:
     out: list[Constraint] = []
-    for found in sections:
+    for found in split_sections:
         at = found.single.get(":constraints")
         if at is None:
             continue

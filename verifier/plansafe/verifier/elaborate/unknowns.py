@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ORDERS, parse_number
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.elaborate.ground_literals import STATEMENTS, GroundLiterals
+from plansafe.verifier.elaborate.symbols import ORDERS, parse_number
 from plansafe.verifier.model.nodes import Fluent, InitialChoice, InitialLiteral, Interval, Number, Unknowns
 
 Key = tuple[int, int]

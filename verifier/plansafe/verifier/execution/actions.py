@@ -6,8 +6,9 @@ from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import MAX_LOOPS, Join
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.compile.triggers import unify
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read

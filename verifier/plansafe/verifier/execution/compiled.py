@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import read_text
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, refusal_of
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
+from plansafe.verifier.model.garbage_collection import uncollected
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
@@ -353,7 +354,7 @@ def _expected(
     """All diagnostics; the first mistake of shape in each text says what the grammar expected there."""
     if not any([d.code in _SHAPE for d in context.diagnostics]):
         return tuple(context.diagnostics)
-    from plansafe.grammar.expected import expectation  # noqa: PLC0415 - loads lark
+    from plansafe.grammar.expected_syntax import expectation  # noqa: PLC0415 - loads lark
 
     kinds = {domain.name: "domain", problem.name: "problem"}
     told: set[str] = set()

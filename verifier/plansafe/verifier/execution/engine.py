@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation

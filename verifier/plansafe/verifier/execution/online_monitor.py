@@ -18,8 +18,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
+from plansafe.verifier.elaborate.symbols import parse_number
 from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution

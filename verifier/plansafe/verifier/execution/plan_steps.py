@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.engine import Engine

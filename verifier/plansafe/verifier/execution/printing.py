@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.compile.normal import Disjunct, dnf, without_impossible
+from plansafe.verifier.compile.normal_forms import Disjunct, dnf, without_impossible
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant

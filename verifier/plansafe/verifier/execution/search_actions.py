@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Extension, extension
 from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.axioms import Axioms

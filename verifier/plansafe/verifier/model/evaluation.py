@@ -1,6 +1,6 @@
 """Conditions in three values (Kleene), interpreted; and why a condition is not true.
 
-The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is
+The fast path is generated code (:mod:`plansafe.verifier.compile.emitter`), which knows two values. Where a number is
 undefined, and wherever a reason is wanted, this slower definition decides.
 """
 

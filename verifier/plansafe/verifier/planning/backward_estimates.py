@@ -16,8 +16,8 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import Part, flattened, instances, searchable
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import Part, flattened, instances, searchable
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -99,21 +99,23 @@ class BackwardEstimator:
             known = self._free[id(formula)] = (formula, slots, sorted(slots))
         return known
 
-    def look(self, state: State, wishes: Iterable[Subgoal], most: int | None = None) -> tuple[int, list[GroundAction]]:
+    def estimate(
+        self, state: State, wishes: Iterable[Subgoal], most: int | None = None
+    ) -> tuple[int, list[GroundAction]]:
         """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now.
 
         What takes more than ``most`` is not looked for, and counts as :data:`UNREACHABLE_COST`.
         """
-        found = _Chain(self, state).look(wishes, most)
+        found = _Chain(self, state).estimate(wishes, most)
         return found.cost, found.first
 
-    def way(self, state: State, wishes: Iterable[Subgoal]) -> list[GroundAction]:
+    def relevant_steps(self, state: State, wishes: Iterable[Subgoal]) -> list[GroundAction]:
         """The steps that meet all wishes, if nothing that a step undoes is missed: what is in the way of a goal.
 
         They are in no order in which they could be taken. Bounded by what is looked at, not by time, so that the answer
         is the same on every machine. Nothing is found of a wish that seems out of reach.
         """
-        return _Chain(self, state).look(wishes).steps
+        return _Chain(self, state).estimate(wishes).steps
 
 
 class _Looked(NamedTuple):
@@ -135,7 +137,7 @@ class _Chain:
         self._found: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
         self._values: dict[tuple[object, ...], bool | None] = {}
 
-    def look(self, wishes: Iterable[Subgoal], most: int | None = None) -> _Looked:
+    def estimate(self, wishes: Iterable[Subgoal], most: int | None = None) -> _Looked:
         cost, needs = 0, list[Literal]()
         for formula, binding in wishes:
             self._looked = 0

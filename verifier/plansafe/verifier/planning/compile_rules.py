@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (

@@ -22,7 +22,7 @@ class Continuation(NamedTuple):
     ``steps`` is the continuation, counted from the state that was asked about; ``detail`` says why there is none.
     """
 
-    answer: bool | None
+    exists: bool | None
     steps: Steps = ()
     detail: str = ""
 
@@ -41,7 +41,7 @@ class KnownContinuations:
         self._without: dict[object, tuple[int | None, Continuation]] = {}
         self._unknown: dict[tuple[object, int | None], Continuation] = {}
 
-    def known(self, key: object, within: int | None) -> Continuation | None:
+    def lookup(self, key: object, within: int | None) -> Continuation | None:
         """What is known of continuations from a moment, of at most ``within`` steps; ``None``: nothing yet."""
         steps = self._ways.get(key)
         if steps is not None and (within is None or len(steps) <= within):
@@ -72,9 +72,9 @@ class KnownContinuations:
             self._ways[key] = steps
             self._nearest[sum_] = min(len(steps), self._nearest.get(sum_, len(steps)))
 
-    def without(self, key: object, within: int | None, answer: Continuation) -> Continuation:
+    def add_absence(self, key: object, within: int | None, answer: Continuation) -> Continuation:
         """Remember that a search found none; the answer."""
-        if answer.answer is None:
+        if answer.exists is None:
             self._unknown[key, within] = answer
         elif within is None or key not in self._without:
             self._without[key] = within, answer
@@ -84,7 +84,7 @@ class KnownContinuations:
                 self._without[key] = within, answer
         return answer
 
-    def nearby(
+    def derive(
         self, start: Execution, sum_: int, kept: Steps | None, chosen: GroundAction | None, within: int | None
     ) -> bool:
         """Make a continuation of those that are known, if one comes of it: no search.

@@ -68,7 +68,7 @@ class DeleteRelaxation:
         numbers: dict[tuple[str, tuple[int, ...]], int] = {}
         changes: list[dict[Fact, None]] = []
         found: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
-        for schema, objects in lifted.reachable(state):
+        for schema, objects in lifted.reachable_bindings(state):
             if len(found) > MAX_OPERATORS:
                 raise LimitReached(Limited.GROUND_TASK)
             if len(found) % 256 == 0:
@@ -111,7 +111,7 @@ class DeleteRelaxation:
                 if action_fact is not None:
                     self.network.achieves(number, (*action_fact, True))
 
-    def holding(self, state: State, runtime: Runtime | None) -> list[int]:
+    def true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
         """The propositions that hold now."""
         facts = state.facts
         out = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]

@@ -84,7 +84,7 @@ class ForwardSearch:
             )
         left = query.time_limit_s - (monotonic() - started)
         found = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
-        if found.answer is PlanningStatus.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             verdict = confirm_by_replay(query, found.steps)
             if verdict is None:
                 return PlanningResult(
@@ -102,18 +102,18 @@ class ForwardSearch:
         within: int | None = None,
         time_limit_s: float = 10.0,
         max_nodes: int | None = None,
-        known: EstimateCache | None = None,
+        cache: EstimateCache | None = None,
     ) -> PlanningResult:
         """Search from any state of an execution, also from one that an observation corrected.
 
         The task must have no :func:`unsupported_task_reason`. The plan is not replayed from S0. ``within``: the maximum
         length of the plan; UNSOLVABLE then means that no plan is that short. ``max_nodes`` limits this search alone,
-        independently of the machine's speed. ``known`` caches what earlier searches of the same execution computed;
+        independently of the machine's speed. ``cache`` keeps what earlier searches of the same execution computed;
         ``start`` must be reachable from theirs by steps.
         """
-        if known is None or not known.serves(start):
-            known = EstimateCache(start, remember=False)
-        search = _Search(self, start, shortest, within, monotonic() + time_limit_s, max_nodes or self.max_nodes, known)
+        if cache is None or not cache.covers(start):
+            cache = EstimateCache(start, remember=False)
+        search = _Search(self, start, shortest, within, monotonic() + time_limit_s, max_nodes or self.max_nodes, cache)
         search.hasty = max_nodes is not None
         try:
             return search.run()._replace(planner=self.name)
@@ -122,7 +122,9 @@ class ForwardSearch:
             detail = f"no plan found within {why} and {search.visited} states"
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=detail, planner=self.name)
 
-    def lifted(self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION) -> LiftedRelaxation:
+    def lifted_relaxation(
+        self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION
+    ) -> LiftedRelaxation:
         """The task as the relaxation wants it, compiled once."""
         known = self._lifted.setdefault(engine, {})
         key = rules, criteria
@@ -199,7 +201,7 @@ class _Search:
         within: int | None,
         deadline: float,
         max_nodes: int,
-        known: EstimateCache,
+        cache: EstimateCache,
     ) -> None:
         self.owner = owner
         self.max_nodes = max_nodes
@@ -213,9 +215,9 @@ class _Search:
         self.hasty = False
         """Whether a state may be left out that only seems too far: the question is one of many."""
         self.complete = not start.engine.resolver.lenient
-        self._known = known
+        self._cache = cache
         self._relaxed: DeleteRelaxation | None = None
-        self._backward = known.backward
+        self._backward = cache.backward
         self._first_nodes: int | None = None
         self._kept: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
@@ -230,12 +232,12 @@ class _Search:
         if start.accepted:
             return PlanningResult(PlanningStatus.SOLVED, optimal=True)
         rules = start.runtime is not None
-        known = self._known
-        if not self.shortest and known.relaxed is None and _actions(start.engine) > MANY_ACTIONS:
+        cache = self._cache
+        if not self.shortest and cache.relaxation is None and _actions(start.engine) > MANY_ACTIONS:
             found = self._at_first()
             if found is not None:
                 return found
-        self._relaxed = known.grounded(self.owner.lifted(start.engine, rules, start.criteria), self._check)
+        self._relaxed = cache.ground(self.owner.lifted_relaxation(start.engine, rules, start.criteria), self._check)
         root = _Node(None, None, start)
         if self.shortest:
             return self._outcome(self._shortest(root))
@@ -337,8 +339,8 @@ class _Search:
             return StateEstimate(0, [], list(execution.legal()), [])
         if self._relaxed is None:
             most = self.within - node.depth if self.hasty and self.within is not None else None
-            return self._known.looked_back(execution, most)
-        return self._known.looked(execution, node.key, self.shortest)
+            return self._cache.estimate_backwards(execution, most)
+        return self._cache.estimate(execution, node.key, self.shortest)
 
     def _learn(self, step: GroundAction, broken: Execution) -> None:
         """Remember under which condition alone a step keeps a rule that it broke."""
@@ -449,7 +451,7 @@ class _Search:
         if left < 1:
             return
         value, preferred, applicable, _ = self._look(node)
-        if value is None or (value > left and self._known.too_far(self._execution(node), node.key, left)):
+        if value is None or (value > left and self._cache.exceeds_length(self._execution(node), node.key, left)):
             return
         first = {(step.action.name, step.objects) for step in preferred}
         for step in applicable or ():

@@ -3,7 +3,7 @@
     guide = Guide(checker.compiled)
     while not guide.may_end:
         step = choose([option.step for option in guide.options() if not option.broken])
-        if guide.allows(step, within=20 - len(guide.taken)).answer:
+        if guide.allows(step, within=20 - len(guide.steps)).exists:
             guide.take(step)
 
 For policies that choose their steps one by one (language models, robots). The guide has no semantics of its own: steps
@@ -29,13 +29,13 @@ __all__ = ["Continuation", "Guide", "Recoverability", "check_recoverable"]
 
 
 class Guide:
-    """Where a plan under construction stands. Raises ``ValueError`` for tasks that the search does not take.
+    """The state of a plan under construction. Raises ``ValueError`` for tasks that the search does not support.
 
-    ``rules=False`` looks at the goal alone. What was broken before the plan began decides nothing where the task was
-    compiled with ``judge="introduced"``. The last continuation that was found is kept: a step that follows it is
-    allowed without a search, and so is one from which a step leads back to a continuation that is known. The first
-    continuation is searched for ``time_limit_s``; while one is known, a question ends after ``effort`` states, so that
-    the answers are the same on every machine.
+    ``rules=False`` checks only the goal. What was broken before the plan began does not decide where the task was
+    compiled with ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without
+    a search, and so is a step from which one step returns to a known continuation. The search for the first
+    continuation may take ``time_limit_s``. Once one is known, a search ends after ``max_states`` states, so that the
+    answers do not depend on the machine.
     """
 
     def __init__(
@@ -45,19 +45,19 @@ class Guide:
         rules: bool = True,
         planner: ForwardSearch | None = None,
         time_limit_s: float = 10.0,
-        effort: int = 100,
+        max_states: int = 100,
     ) -> None:
         why = unsupported_task_reason(compiled, rules)
         if why:
             raise ValueError(why)
         self.time_limit_s = time_limit_s
-        self.effort = effort
+        self.max_states = max_states
         self.searches = 0
         """How many questions were put to the search."""
-        self.taken: list[GroundAction] = []
+        self.steps: list[GroundAction] = []
         self._planner = planner or ForwardSearch()
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
-        self._known = EstimateCache(self._execution.fork())
+        self._cache = EstimateCache(self._execution.fork())
         self._options: list[StepOption] | None = None
         self._kept: Steps | None = None
         self._ways = KnownContinuations()
@@ -77,7 +77,7 @@ class Guide:
     def estimate(self) -> int | None:
         """The length of the continuation that is known from here (no bound on the shortest); ``None``: none is."""
         ahead = self.continuation()
-        return len(ahead.steps) if ahead.answer else None
+        return len(ahead.steps) if ahead.exists else None
 
     def continuation(self, within: int | None = None) -> Continuation:
         """A safe continuation from here, of at most ``within`` steps."""
@@ -85,7 +85,7 @@ class Guide:
         if kept is not None and (within is None or len(kept) <= within):
             return Continuation(True, kept)
         found = self._search(self._execution, within)
-        if found.answer:
+        if found.exists:
             self._kept = found.steps
         return found
 
@@ -115,10 +115,10 @@ class Guide:
         kept = self._kept
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
-        self.taken.append(step)
+        self.steps.append(step)
         self._been.arrived(self._execution)
         self._options = None
-        if ahead is not None and ahead.answer:
+        if ahead is not None and ahead.exists:
             self._kept = ahead.steps
         else:
             self._kept = kept[1:] if kept and kept[0] == step else None
@@ -139,7 +139,7 @@ class Guide:
         lost = [task.fact_text(index, code) for index, (then, now) in enumerate(pairs) for code in then - now]
         return tuple(sorted(gained)), tuple(sorted(lost))
 
-    def returns(self, step: GroundAction) -> bool:
+    def returns_to_visited_state(self, step: GroundAction) -> bool:
         """Whether a legal step leads back to where the plan was: the same can follow there."""
         return self._been.returns(self._execution, step)
 
@@ -155,21 +155,21 @@ class Guide:
             if chosen is None
             else self._been.sum ^ state_hash_change(start.engine, start.state, start.changed)
         )
-        found = ways.known(key, within)
-        if found is None and ways.nearby(start, sum_, self._kept, chosen, within):
-            found = ways.known(key, within)
+        found = ways.lookup(key, within)
+        if found is None and ways.derive(start, sum_, self._kept, chosen, within):
+            found = ways.lookup(key, within)
         if found is not None:
             return found
         self.searches += 1
-        effort = None if self._kept is None else self.effort
+        max_states = None if self._kept is None else self.max_states
         solved = self._planner.solve_from(
-            start, within=within, time_limit_s=self.time_limit_s, max_nodes=effort, known=self._known
+            start, within=within, time_limit_s=self.time_limit_s, max_nodes=max_states, cache=self._cache
         )
-        if solved.answer is PlanningStatus.SOLVED:
+        if solved.status is PlanningStatus.SOLVED:
             ways.add(start, sum_, solved.steps)
             return Continuation(True, solved.steps)
-        excluded = False if solved.answer is PlanningStatus.UNSOLVABLE else None
-        return ways.without(key, within, Continuation(excluded, (), solved.detail))
+        excluded = False if solved.status is PlanningStatus.UNSOLVABLE else None
+        return ways.add_absence(key, within, Continuation(excluded, (), solved.detail))
 
 
 class Recoverability(NamedTuple):
@@ -179,7 +179,7 @@ class Recoverability(NamedTuple):
     search.
     """
 
-    answer: bool | None
+    recoverable: bool | None
     continuation: tuple[str, ...] = ()
     detail: str = ""
 
@@ -205,4 +205,4 @@ def check_recoverable(
     found = (planner or ForwardSearch()).solve_from(now, time_limit_s=time_limit_s)
     steps = tuple([step_text(taken, monitor.task.objects) for taken in found.steps])
     known = {PlanningStatus.SOLVED: True, PlanningStatus.UNSOLVABLE: False}
-    return Recoverability(known.get(found.answer), steps, found.detail)
+    return Recoverability(known.get(found.status), steps, found.detail)

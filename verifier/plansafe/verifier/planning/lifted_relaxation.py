@@ -148,7 +148,7 @@ class LiftedRelaxation:
             case _:
                 return push_negation(formula, positive, self._positive)
 
-    def reachable(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
+    def reachable_bindings(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task

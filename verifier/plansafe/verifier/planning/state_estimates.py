@@ -45,7 +45,7 @@ class EstimateCache:
     def __init__(self, origin: Execution, *, remember: bool = True) -> None:
         self.origin = origin
         self.backward = BackwardEstimator(origin.engine)
-        self.relaxed: DeleteRelaxation | None = None
+        self.relaxation: DeleteRelaxation | None = None
         self._too_large = False
         self._remember = remember
         self._wrong: set[tuple[int, tuple[int, ...]]] = set()
@@ -53,32 +53,32 @@ class EstimateCache:
         self._seen: dict[object, StateEstimate] = {}
         self._bounds: dict[object, tuple[int | None, bool]] = {}
 
-    def serves(self, start: Execution) -> bool:
+    def covers(self, start: Execution) -> bool:
         """Whether a relaxation from the origin on leaves nothing out that is possible from here on.
 
         It excuses what was wrong at its beginning; what is wrong by now must be among that.
         """
         return start.engine is self.origin.engine and _wrong(start.runtime) <= _wrong(self.origin.runtime)
 
-    def grounded(self, lifted: LiftedRelaxation, check: Callable[[], None]) -> DeleteRelaxation | None:
+    def ground(self, lifted: LiftedRelaxation, check: Callable[[], None]) -> DeleteRelaxation | None:
         """The relaxation; ``None`` where it is too large. Raises :class:`LimitReached` where time runs out."""
-        if self.relaxed is None and not self._too_large:
+        if self.relaxation is None and not self._too_large:
             try:
-                self.relaxed = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check)
+                self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check)
             except LimitReached as limit:
                 if limit.what is Limited.TIME:
                     raise
                 self._too_large = True
-        return self.relaxed
+        return self.relaxation
 
-    def looked(self, execution: Execution, key: object, bound: bool) -> StateEstimate:
+    def estimate(self, execution: Execution, key: object, bound: bool) -> StateEstimate:
         """What the relaxation says of a state: an estimate, or a ``bound``. ``key`` is that of the execution."""
         found = self._seen.get((key, bound))
         if found is None:
-            relaxed = self.relaxed
+            relaxed = self.relaxation
             assert relaxed is not None
             wanted = self._wanted(relaxed, execution)  # first: it may need propositions that are new
-            true = relaxed.holding(execution.state, execution.runtime)
+            true = relaxed.true_propositions(execution.state, execution.runtime)
             estimate = (estimate_by_landmark_cut if bound else estimate_by_relaxed_plan)(relaxed, true, wanted)
             steps = relaxed.steps
             preferred = [steps[n] for n in estimate.preferred]
@@ -89,7 +89,7 @@ class EstimateCache:
                 self._seen[key, bound] = found
         return found
 
-    def looked_back(self, execution: Execution, most: int | None = None) -> StateEstimate:
+    def estimate_backwards(self, execution: Execution, most: int | None = None) -> StateEstimate:
         """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out.
 
         ``most``: an estimate beyond so many steps need not be exact.
@@ -98,20 +98,20 @@ class EstimateCache:
         if execution.runtime is not None:
             asked = pending_obligations(execution.runtime, execution.criteria)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
-        value, steps = self.backward.look(execution.state, wishes, most)
+        value, steps = self.backward.estimate(execution.state, wishes, most)
         return StateEstimate(value, steps, None, [])
 
-    def too_far(self, execution: Execution, key: object, left: int) -> bool:
+    def exceeds_length(self, execution: Execution, key: object, left: int) -> bool:
         """Whether a landmark bound says that no plan from here has at most so many steps."""
         known, exact = self._bounds.get(key, (0, False))
         if known is None or known > left:
             return True
         if exact:
             return False
-        relaxed = self.relaxed
+        relaxed = self.relaxation
         assert relaxed is not None
         wanted = self._wanted(relaxed, execution)
-        true = relaxed.holding(execution.state, execution.runtime)
+        true = relaxed.true_propositions(execution.state, execution.runtime)
         value = estimate_by_landmark_cut(relaxed, true, wanted, left + 1).value
         if len(self._bounds) >= MAX_CACHED_STATES:
             self._bounds.clear()

@@ -447,10 +447,10 @@ class Repairer:
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(PlanningQuery(self.checker, before, True, False, limit))
-            if solution.answer is PlanningStatus.UNSOLVABLE and not prefix:
+            if solution.status is PlanningStatus.UNSOLVABLE and not prefix:
                 self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
-            if solution.answer is not PlanningStatus.SOLVED:
+            if solution.status is not PlanningStatus.SOLVED:
                 continue
             steps = remove_needless_steps((*before, *solution.steps), self.steps, self.safe)
             aligned = align_plan(self.steps, steps, self.options.protected)
@@ -477,7 +477,7 @@ class Repairer:
         if not self._no_safe_plan:
             return False
         planners, limit = self._planners(_LAST)
-        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).answer is PlanningStatus.SOLVED
+        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).status is PlanningStatus.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""

@@ -13,9 +13,9 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.binding_search import Part, flattened, instances, selected
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
-from plansafe.verifier.model.instances import Part, flattened, instances, selected
 from plansafe.verifier.model.nodes import (
     Action,
     And,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Join
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import dnf, generated_slots
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import instances
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import instances
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variable
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.readings import replay_plan

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import write
-from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
 from plansafe.verifier.rules.mapping import WordName

@@ -6,14 +6,10 @@ from math import prod
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import (
-    Conditions,
-    Scope,
-    Symbols,
-    parse_number,
-)
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import Typed
 from plansafe.verifier.model import nodes as model

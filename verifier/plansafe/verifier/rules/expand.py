@@ -10,9 +10,9 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, read_text
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import (
     At,
     Context,
@@ -22,6 +22,7 @@ from plansafe.verifier.elaborate.context import (
     is_variable,
     word,
 )
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded_specs import (
     RULE_KINDS,

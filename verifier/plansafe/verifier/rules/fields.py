@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Scope
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
-from plansafe.verifier.elaborate.domain import value_of
+from plansafe.verifier.elaborate.sections import value_of
+from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 

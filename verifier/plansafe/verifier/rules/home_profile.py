@@ -14,8 +14,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context, did_you_mean, word
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule

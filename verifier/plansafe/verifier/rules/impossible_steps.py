@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
 from plansafe.verifier.rules.mapping import WordName

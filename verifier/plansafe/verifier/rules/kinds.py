@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import did_you_mean, is_object_name
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.mapping import kind_type_name

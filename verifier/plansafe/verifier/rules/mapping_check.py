@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, Vocabulary, step_connective
 from plansafe.verifier.rules.mapping import WordName

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.conditions import Conditions
 from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
 from plansafe.verifier.rules.expanded_specs import OpenDeclaration

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_connective
 from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, unbound_name
 from plansafe.verifier.rules.tree_copies import TreeCopier, without_types

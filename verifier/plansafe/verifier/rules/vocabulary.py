@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.rules.expanded_specs import (

@@ -6,8 +6,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.model.garbage_collection import uncollected
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions

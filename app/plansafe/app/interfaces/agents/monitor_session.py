@@ -154,7 +154,7 @@ class MonitorSession:
 
     def _find_continuation(self, action: str, seconds: float) -> dict[str, Any]:
         result = check_recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
-        return {"answer": result.answer, "continuation": list(result.continuation), "detail": result.detail}
+        return {"answer": result.recoverable, "continuation": list(result.continuation), "detail": result.detail}
 
     def state(self, values: Values) -> dict[str, Any]:
         """Return the position, the verdicts and the facts of the session."""

@@ -16,7 +16,7 @@ from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.ltl_rules import LTL_NAME
+from plansafe.grammar.ltl import LTL_NAME
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.sexpr import SpanNode, span_tree
+from plansafe.grammar.node_places import SpanNode, span_tree
 from plansafe.grammar.source import Source
 
 MAX_TEXT = 2_000_000

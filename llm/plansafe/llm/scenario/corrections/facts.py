@@ -8,9 +8,9 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.llm.scenario.corrections.view import View, signature
 from plansafe.llm.scenario.drafts import Draft, Edit
 from plansafe.llm.scenario.survey import ROOT
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name
-from plansafe.verifier.elaborate.domain import REQUIREMENTS
+from plansafe.verifier.elaborate.sections import REQUIREMENTS
+from plansafe.verifier.elaborate.symbols import parse_number
 
 _IMPLIED = {
     ":adl": (

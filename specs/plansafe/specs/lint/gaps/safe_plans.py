@@ -93,7 +93,7 @@ class SafePlans:
             return None
         search = self._near if prefix else self._far
         found = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=left))
-        return (*prefix, *found.steps) if found.answer is PlanningStatus.SOLVED else None
+        return (*prefix, *found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def by_others(self, limit_s: float) -> StepPath | None:
         """A safe plan to the goal by the planners that are installed."""
@@ -103,7 +103,7 @@ class SafePlans:
         if left <= 0.1:
             return None
         found = default_planners().solve(PlanningQuery(self.checker, time_limit_s=left))
-        return tuple(found.steps) if found.answer is PlanningStatus.SOLVED else None
+        return tuple(found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def shorter(self, path: StepPath, keep: Callable[[StepPath], bool]) -> StepPath:
         """A path with steps left out, one or two at a time, as long as ``keep`` says yes. Quadratic in its length."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Pattern
 from plansafe.verifier.execution.state import StateChange, shallow_copy
 from plansafe.verifier.model.nodes import Task

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth

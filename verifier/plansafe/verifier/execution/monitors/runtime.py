@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation

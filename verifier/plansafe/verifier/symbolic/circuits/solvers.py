@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from plansafe.verifier.extras import how_to_install
+from plansafe.verifier.model.garbage_collection import uncollected
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses, to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core

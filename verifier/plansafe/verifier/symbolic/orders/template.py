@@ -117,7 +117,7 @@ class PlanTemplate:
 
     def _derive(self) -> None:
         if self._derived is not None:
-            self._derived.compute(self.state)
+            self._derived.update(self.state)
 
     def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
         while True:
@@ -128,7 +128,7 @@ class PlanTemplate:
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue
-                able, changes = self.stepper.take(self.state, step, number)
+                able, changes = self.stepper.encode_step(self.state, step, number)
                 facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
                 numbers: dict[Fact, Sum] = {}
                 for function, code, quantity in changes.quantities:

@@ -77,7 +77,7 @@ def encode_plan(
     alive: list[Literal] = []
     try:
         if derived is not None:
-            derived.compute(start.state)
+            derived.update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         trace = build_trace(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
@@ -113,7 +113,7 @@ def encode_plan(
         start.open_values,
         start.open_facts,
         len(start.open_values),
-        stepper.outcomes,
+        stepper.alternative_counts,
         list_oneof_statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
@@ -138,7 +138,7 @@ def _judge(
     watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
-    holds = evaluation.true(And(engine.task.goal))
+    holds = evaluation.compile_true(And(engine.task.goal))
     last = end_literals(circuit, trace.alive)
     replay = TraceReplay(trace)
     state = replay.state

@@ -88,15 +88,15 @@ class EncodedReporter(WorldsReporter):
         """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
         e = self.encoding
         asked = [
-            ("executable", e.executable ^ 1, verdict.not_executable),
-            ("goal", e.goal ^ 1, verdict.not_goal),
-            ("safe", e.violated, verdict.not_safe),
+            ("executable", e.executable ^ 1, verdict.inexecutable_world),
+            ("goal", e.goal ^ 1, verdict.unmet_goal_world),
+            ("safe", e.violated, verdict.unsafe_world),
         ]
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
                 known = [s.world for s in self.shown if evaluate_in_world(e.circuit, [literal], s.world)[0]]
                 self.show(about, known[0] if known else self._sparse(world, literal))
-        for name, literal in self._by_rule() if verdict.not_safe is not None else ():
+        for name, literal in self._by_rule() if verdict.unsafe_world is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
                 break
             if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):

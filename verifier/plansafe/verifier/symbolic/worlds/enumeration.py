@@ -44,7 +44,7 @@ class OpenWorlds:
         start = make_initial_state(task, self.circuit, compiled.openings)
         self.start = start.state
         if task.axioms:
-            DerivedFacts(task, evaluation).compute(start.state)
+            DerivedFacts(task, evaluation).update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
@@ -130,9 +130,11 @@ def judge_each_world(
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merge_rule_counts([counts, verdict.rules])
-            for rule, breaks in verdict.breaking:
+            for rule, breaks in verdict.rule_witnesses:
                 breaking.setdefault(rule, breaks)
-            for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
+            for aspect, world in enumerate(
+                (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
+            ):
                 seen[aspect].add(values[aspect])
                 if failing[aspect] is None and world is not None:
                     failing[aspect] = world

@@ -202,6 +202,6 @@ def encode_invariants(
     for invariant in declared:
         if invariant.kind != "holds":
             continue
-        holds = evaluation.true(invariant.formula)
+        holds = evaluation.compile_true(invariant.formula)
         out += [holds(state, binding) for binding in task.bindings(invariant.parameters, {})]
     return [literal for literal in dict.fromkeys(out) if literal != TRUE]

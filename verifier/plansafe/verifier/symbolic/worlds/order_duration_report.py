@@ -73,9 +73,9 @@ class OrderDurationReporter(WorldsReporter):
         try:
             verdict = self._ordered() if self.read.ordering is not None else self._timed()
             asked = (
-                ("executable", verdict.not_executable),
-                ("goal", verdict.not_goal),
-                ("safe", verdict.not_safe),
+                ("executable", verdict.inexecutable_world),
+                ("goal", verdict.unmet_goal_world),
+                ("safe", verdict.unsafe_world),
             )
             for about, world in asked:
                 if world is not None:
@@ -90,7 +90,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _show_other_rules(self, verdict: WorldsVerdict) -> None:
         """A world for each rule that is broken in none of those shown."""
-        if verdict.not_safe is None:
+        if verdict.unsafe_world is None:
             return
         for name, world in self._breaking(verdict):
             if len(self.shown) >= MAX_WITNESSES:
@@ -100,7 +100,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _breaking(self, verdict: WorldsVerdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
-        found, asks = dict(verdict.breaking), self.compiled.options.criteria.includes
+        found, asks = dict(verdict.rule_witnesses), self.compiled.options.criteria.includes
         for rule in self.compiled.rules:
             known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
             if not asks(rule) or not rule.applicable or known:
@@ -200,10 +200,12 @@ class OrderDurationReporter(WorldsReporter):
         verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
-            for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
+            for w in (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
         ]
-        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.breaking])
-        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2], breaking=breaking)
+        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses])
+        return verdict._replace(
+            inexecutable_world=failing[0], unmet_goal_world=failing[1], unsafe_world=failing[2], rule_witnesses=breaking
+        )
 
     def _intervals(self) -> dict[int, tuple[Number, Number]]:
         out: dict[int, tuple[Number, Number]] = {}

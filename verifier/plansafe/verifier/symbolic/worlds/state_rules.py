@@ -57,10 +57,13 @@ class StateRule:
         possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
         self.search = extension(
-            possible_certain.emitter, possible_certain.possible(part.body, False, compared=True), True, part.parameters
+            possible_certain.emitter,
+            possible_certain.possible_condition(part.body, False, compared=True),
+            True,
+            part.parameters,
         )
-        self.false = evaluation.false(part.body)
-        self.true = evaluation.true(part.body) if evaluation.numeric(part.body) else None
+        self.false = evaluation.compile_false(part.body)
+        self.true = evaluation.compile_true(part.body) if evaluation.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
         self._known: dict[Objects, tuple[Literal, Literal]] = {}
         self._ever: dict[Objects, None] = {}
@@ -137,11 +140,11 @@ class StepRule:
         self.open = [v for v in part.parameters if v.slot not in bound]
         possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
-        possible = possible_certain.possible(wanted)
+        possible = possible_certain.possible_condition(wanted)
         self.given = sorted(possible_certain.emitter.free(possible) & bound)
-        self.search = possible_certain.search(possible, self.open, self.given)
-        self.guard_true, self.guard_false = evaluation.true(guard), evaluation.false(guard)
-        self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
+        self.search = possible_certain.compile_search(possible, self.open, self.given)
+        self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
+        self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
 
     def depart(

@@ -63,15 +63,15 @@ class TemporalRule:
         """Violated while nothing that it reads changes, it was triggered at letter 0."""
         self.slots = [v.slot for v in part.parameters]
         self._values = [
-            (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
+            (evaluation.compile_true(leaf), evaluation.compile_false(leaf) if evaluation.reads_numbers(leaf) else None)
             for leaf in self.leaves
         ]
         possible_certain = evaluation.possible_certain
         self._index = InstanceIndex(
             [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        possible = possible_certain.possible(_now(self.formula), False)
-        self._broken_at_start = possible_certain.search(possible, part.parameters, ())
+        possible = possible_certain.possible_condition(_now(self.formula), False)
+        self._broken_at_start = possible_certain.compile_search(possible, part.parameters, ())
         self._match = None
         if part.mode == "each":
             atom = part.step.body if isinstance(part.step, Quantified) else part.step
