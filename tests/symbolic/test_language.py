@@ -456,7 +456,7 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
-    assert read.open == (ordering is not None)
+    assert read.is_open == (ordering is not None)
     assert read.timed is None
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
@@ -496,7 +496,7 @@ def test_tolerances(text: str) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
-    assert read.open
+    assert read.is_open
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, 2)]
     assert not isinstance(read.steps[0], IllFormed)
 
@@ -505,7 +505,7 @@ def test_a_tolerance_of_nothing_is_none() -> None:
     read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
-    assert not read.open
+    assert not read.is_open
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
@@ -521,7 +521,7 @@ def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
     for text in (*TOLERANT, order):
         plan = read_loose(Source("plan", text), checker).plan
         assert plan is not None
-        assert checker.read(plan).open
+        assert checker.read(plan).is_open
         among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
         assert among.plan is None, among.plan
         assert among.diagnostics

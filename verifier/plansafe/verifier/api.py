@@ -100,7 +100,7 @@ class Checker:
     @property
     def open(self) -> bool:
         """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
-        return self.compiled.open
+        return self.compiled.is_open
 
     @cached_property
     def confirmer(self) -> Confirmer:
@@ -145,14 +145,14 @@ class Checker:
             return unjudged(plan.name, *self.diagnostics, missing)
         if (
             not confirm
-            or compiled.open
+            or compiled.is_open
             or (not report.findings and not report.verdict_basis.exempted and self.options.replay != "always")
         ):
             return report
         return self.confirmer.confirm(plan, report)
 
     def _check(self, compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
-        symbolic = compiled.open or self.options.engine in ("sat", "smt")
+        symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
         read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
         if read is not None and read.text.diagnostics:
             return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)

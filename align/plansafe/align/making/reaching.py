@@ -43,7 +43,7 @@ class Reach:
 
         Whether the rule is broken then the monitors of an execution say.
         """
-        now = start.unwatched()
+        now = start.without_rules()
         binding: Binding = {}
         taken: list[GroundAction] = []
         try:

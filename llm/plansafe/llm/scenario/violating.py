@@ -93,7 +93,7 @@ class ViolationSearch:
     def _unsafe_end(self, execution: Execution) -> bool:
         if self.engine.goal(execution.state) is not True:
             return False
-        return execution.runtime is None or execution.violated() is not None
+        return execution.runtime is None or execution.first_violated_step() is not None
 
     def _key(self, execution: Execution) -> object:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()

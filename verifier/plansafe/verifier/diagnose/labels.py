@@ -152,7 +152,7 @@ def read_resolved_steps(checker: Checker, plan: Source) -> list[ResolvedStep] | 
         raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]
+    order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
     written = [ResolvedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
     for _, step in written:
         if isinstance(step, GroundAction) and step.action.end is not None:

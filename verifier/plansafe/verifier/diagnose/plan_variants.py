@@ -282,8 +282,8 @@ class PlanVariants:
     def _alone(self, asked: WatchedPart) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), step_patterns=())
-        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
-        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
+        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.rule_set.limit)
+        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.rule_set.limit)
         return engine, Runtime(plan, engine.emitter)
 
     def _watched(self, number: int, asked: WatchedPart, world: Variant) -> bool:
@@ -293,7 +293,7 @@ class PlanVariants:
         run.runtime = unstarted.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: asked.last]
-        run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        run.run_steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
         outcome = run.outcome(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)

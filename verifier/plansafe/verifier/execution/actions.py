@@ -85,7 +85,7 @@ class ActionCode:
         self._actions: list[Action] = []
         emitter.namespace["checked"] = checked_number
 
-    def run(self, action: Action, possible: bool = False) -> StepFunction:
+    def step_function(self, action: Action, possible: bool = False) -> StepFunction:
         """The function that takes an instantaneous action; compiled at first use.
 
         With ``possible`` its precondition is known to hold.
@@ -108,7 +108,7 @@ class ActionCode:
         condition = "True" if possible else self.emitter.expression(And(action.start.condition))
         return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap(self, action: Action, end: bool, within: Number) -> StepFunction | None:
+    def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
         """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
 
         It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
@@ -207,7 +207,7 @@ class ActionCode:
             found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
 
-    def unmet(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+    def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
         """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
         known = self._parts.get(id(action))
         if known is None:
@@ -216,7 +216,7 @@ class ActionCode:
             known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
         return tuple([part for part, holds in known if not _holds(holds, state, objects)])
 
-    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+    def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
         if self._numeric(action):
             self.delta(action, state, objects)

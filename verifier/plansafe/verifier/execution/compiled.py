@@ -125,7 +125,7 @@ class CompiledTask(NamedTuple):
         return self.engine.task
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the description leaves anything open."""
         return self.open_feature is not None
 
@@ -136,7 +136,7 @@ class CompiledTask(NamedTuple):
     def refusal(self, what: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
         """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
         found = self.open_feature
-        if found is None and read is not None and read.open:
+        if found is None and read is not None and read.is_open:
             found = OpenFeature("the order or the durations of the plan are open")
         return None if found is None else refusal_of(found, what)
 
@@ -340,7 +340,7 @@ def _engine(
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refused=None if found is None else refusal_of(found, "the replay in one world"),
+        refusal=None if found is None else refusal_of(found, "the replay in one world"),
     )
 
 

@@ -67,7 +67,7 @@ def _watched(engine: Engine, number: int) -> Iterator[str]:
     if runtime is None:
         yield "watched by nothing: there are too many instances"
         return
-    part = engine.plan.parts[number]
+    part = engine.rule_set.parts[number]
     if not all([engine.task.domains[v.domain] for v in part.parameters]):
         yield "watched by nothing: it has no instance"
         return

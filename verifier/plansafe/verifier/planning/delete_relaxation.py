@@ -211,7 +211,7 @@ class RuleDemands:
 
     def _concerned(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
         """The bindings of a rule that read a fact; none where there are too many to look at each."""
-        domains = [self.task.domains[v.domain] for v in self.engine.plan.parts[monitor.part].parameters]
+        domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
         for number in monitor.readers.by_predicate.get(predicate, ()):
             pattern = monitor.readers.patterns[number]
             found = pattern.key(code)

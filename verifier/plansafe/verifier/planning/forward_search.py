@@ -145,8 +145,8 @@ def _actions(engine: Engine) -> int:
 def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
     engine = compiled.engine
-    if engine.refused is not None:
-        return engine.refused.message
+    if engine.refusal is not None:
+        return engine.refusal.message
     if any([action.end is not None for action in engine.task.actions.values()]):
         return "the search does not support durative actions"
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
@@ -348,7 +348,7 @@ class _Search:
             return
         named = (step.action.name, step.objects)
         for one in broken.new_violations:
-            part = broken.engine.plan.parts[one.part]
+            part = broken.engine.rule_set.parts[one.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             if part.step is None or part.after or len(one.binding) != len(part.parameters) or is_temporal(formula):
                 self._backward.blamed.add(named)

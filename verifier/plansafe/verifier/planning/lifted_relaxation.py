@@ -79,7 +79,7 @@ class LiftedRelaxation:
 
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
-        plan, action_predicates = self.engine.plan, self.engine.action_predicates
+        plan, action_predicates = self.engine.rule_set, self.engine.action_predicates
         hard = frozenset([n for n, part in enumerate(plan.parts) if self.criteria.can_decide(plan.rules[part.rule])])
         names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors

@@ -114,7 +114,7 @@ class RelaxedConditions:
                 own = tuple([binding[slot] for slot in asked.slots])
                 there = MonitorLetter(asked.monitor, latch.program, own, where.taken)
                 value = self.conjunction(latch.program.formula, binding, positive, there)
-                if latch.acting:
+                if latch.reads_actions:
                     return value
                 # It has read the present letter already: what it stores is about the next ones.
                 return self.network.any([(self._latched(asked.monitor, own, positive),), value])
@@ -229,7 +229,7 @@ class RelaxedConditions:
             automaton = runtime.monitors[monitor]
             assert isinstance(automaton, Automaton)
             instance = automaton.instances.get(binding)
-            if instance is None and (automaton.closed or binding in automaton.done):
+            if instance is None and (automaton.default_retired or binding in automaton.retired):
                 yield number  # decided for good
                 continue
             state = automaton.default.state if instance is None else instance.state

@@ -58,7 +58,7 @@ class Flaws:
 
         Each demand comes with the node where it is made, and what is spent between there and here.
         """
-        parts = self.task.engine.plan.parts
+        parts = self.task.engine.rule_set.parts
         one = min(broken, key=lambda b: self.task.views[b.part][0])
         part = parts[one.part]
         view, bound = self.task.views[one.part]

@@ -123,12 +123,12 @@ class RepairRanking:
                 log.append(list(changes))
 
         run = Replay(self.engine, reading, observer=observe)
-        run.steps(steps)
+        run.run_steps(steps)
         return found, run.state
 
     def _find_readers(self) -> dict[int, list[tuple[int, ReadPattern]]]:
         out: dict[int, list[tuple[int, ReadPattern]]] = {}
-        for number, part in enumerate(self.engine.plan.parts):
+        for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
             for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
                 out.setdefault(pattern.predicate, []).append((number, pattern))

@@ -294,7 +294,7 @@ class RepairSearch:
         if goal is not True:
             self.agenda.flaw(node, ("goal",), partial(self._goal_flaw, node))
             return
-        broken = node.now.ending
+        broken = node.now.violations_at_end
         if broken:
             self.agenda.flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return

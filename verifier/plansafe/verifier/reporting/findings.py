@@ -221,8 +221,8 @@ class Writer:
                     related += self._changes(answer, past, letter)
         else:
             message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
-            if failure.other:
-                span = self.span(failure.other)
+            if failure.interfering_step:
+                span = self.span(failure.interfering_step)
                 if span is not None:
                     related.append(Label(self.plan.name, span, "happens at the same time", False))
         if isinstance(taken, GroundAction) and isinstance(taken.action.node, list):
@@ -279,7 +279,7 @@ class Writer:
                 reason.formula.predicate,
                 self.task.code_of(reason.formula.arguments, reason.binding),
             )
-            able = self.compiled.engine.changers.get((fact[0], reason.wanted), ())
+            able = self.compiled.engine.changing_actions.get((fact[0], reason.wanted), ())
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
                 if (
@@ -292,7 +292,7 @@ class Writer:
                     return f"step {later} `{text}` {verb} `{which}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
-                actions = self.compiled.engine.changers.get((reason.formula.predicate, True), ())
+                actions = self.compiled.engine.changing_actions.get((reason.formula.predicate, True), ())
                 if actions:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
@@ -472,7 +472,7 @@ class Writer:
         """Rule instances that could not be decided."""
         out: dict[str, Finding] = {}
         for part_number, binding in halt.undecided:
-            part = self.compiled.engine.plan.parts[part_number]
+            part = self.compiled.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
             if rule.name in out:
                 continue

@@ -58,7 +58,7 @@ def audit(case: AuditCase) -> Report:
 def _unsupported(compiled: CompiledTask, read: ResolvedPlan) -> tuple[str, str] | None:
     """Why no way of judging over worlds fits, and what to do about it."""
     options = compiled.options
-    if read.timed is not None and not (compiled.open or read.open):
+    if read.timed is not None and not (compiled.is_open or read.is_open):
         why = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
         return why, "remove --engine, or use --engine explicit"
     if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):

@@ -85,8 +85,8 @@ class _Run:
         if not given.ok:
             self.diagnostics += [d for d in given.diagnostics if d.severity is Severity.ERROR]
             return []
-        if given.engine.refused is not None:
-            self.diagnostics.append(given.engine.refused)
+        if given.engine.refusal is not None:
+            self.diagnostics.append(given.engine.refusal)
             return []
         plans = SafePlans(given, self.deadline)
         kept, references = self._references(plans)

@@ -168,9 +168,9 @@ class PlanCheckBuilder:
     def over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
-            if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
+            if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
                 continue
-            action, objects = event.step.taken
+            action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
                 footprint = empty_footprint()
@@ -184,7 +184,7 @@ class PlanCheckBuilder:
 
     def rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
-        for number, part in enumerate(self.engine.plan.parts):
+        for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
             if part_reads.sees_all:
                 yield self.whole_plan_check(number)
@@ -244,7 +244,7 @@ class PlanCheckBuilder:
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
         changed = {key for event in changing for key in self._event_footprints[event].changes}
-        action_predicates = {*self.engine.plan.action_predicates.values()}
+        action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
@@ -284,8 +284,8 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
 
 def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
-        return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
+        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
     footprint = empty_footprint()
     if event.literal is not None:
         literal = event.literal
@@ -300,9 +300,9 @@ def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
 def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     footprint = empty_footprint()
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
-            for binding in footprints.task.bindings(effect.variables, event.step.taken.binding):
+            for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
                 footprints.depend(effect, binding, footprint)
                 footprints.read((effect.at_start,), binding, footprint)
     return footprint

@@ -61,7 +61,7 @@ def execute_order(
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
     run = Replay(engine, HALT, deadline=deadline)
-    run.steps([steps[number - 1] for number in order])
+    run.run_steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 
 
@@ -160,7 +160,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.ended()
+        end = execution.finished_runtime()
         if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):

@@ -57,7 +57,7 @@ class RuleEncoding:
     def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
         out: list[InstanceViolation] = []
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
             raise TooHard("a rule has more instances than the limit allows")

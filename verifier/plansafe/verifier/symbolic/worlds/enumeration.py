@@ -164,7 +164,7 @@ def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
 
 def _read(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.plan
+    task, plan = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
