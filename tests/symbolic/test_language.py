@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
-from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -196,11 +196,13 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
 
 def test_intervals() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
-    assert narrowed(full, low) == narrowed(low, full) == low
-    assert narrowed(low, high) == Interval(2, 2, True, False)
-    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
-    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
-    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+    assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
+    assert intersect_intervals(low, high) == Interval(2, 2, True, False)
+    assert intersect_intervals(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert intersect_intervals(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [
+        is_empty_interval(i) for i in (full, low, intersect_intervals(low, high), Interval(2, 2), Interval(3, 2))
+    ] == [
         False,
         False,
         True,

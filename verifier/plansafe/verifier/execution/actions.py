@@ -11,7 +11,7 @@ from plansafe.verifier.compile.joins import MAX_LOOPS, Join
 from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
 from plansafe.verifier.model.operations import has_comparison
 
@@ -354,7 +354,7 @@ def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffec
             elif update.operator == "scale-down":
                 if update.operand == 0:
                     raise ZeroDivisionError
-                value = arithmetic("/", [value, update.operand])
+                value = apply_operator("/", [value, update.operand])
         values.append((function, code, checked_number(value)))
     return Delta(deletes, adds, values)
 
@@ -368,7 +368,7 @@ def interpret_effects(
 ) -> SnapEffects:
     """The effects of a snap action by the slow definition.
 
-    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
+    Raises :class:`UndefinedNumber` if an effect condition, an operand, or the fluent that it changes is.
     """
     task = evaluator.task
     happening = SnapEffects([], [], [])
@@ -380,7 +380,9 @@ def interpret_effects(
             if started is False or holds is False:  # both are one condition: what is false decides
                 continue
             if started is None or holds is None:
-                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+                raise UndefinedNumber(
+                    evaluator.undefined(effect.condition, inner) or "an effect condition is undefined"
+                )
             happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
@@ -388,7 +390,7 @@ def interpret_effects(
                 if a.operator != "assign":
                     evaluator.number(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
-                    raise Undefined("division by zero")
+                    raise UndefinedNumber("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
     return happening
 

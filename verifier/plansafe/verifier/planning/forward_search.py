@@ -24,7 +24,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
@@ -252,7 +252,7 @@ class _Search:
         try:
             return self._outcome(self._greedy(_Node(None, None, self.start)))
         except LimitReached as limit:
-            if limit.what is not Limited.TIME:
+            if limit.what is not LimitKind.TIME:
                 raise
             return None
         finally:
@@ -280,7 +280,7 @@ class _Search:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > self.max_nodes:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -121,7 +121,7 @@ class LiftedRelaxation:
     ) -> None:
         self.engine.emitter.asked = self._asked
         wanted = self._positive(And(condition), True)
-        search = extension(self.engine.emitter, wanted, True, parameters)
+        search = compile_extension(self.engine.emitter, wanted, True, parameters)
         self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
 
     def _positive(self, formula: Formula, positive: bool) -> Formula:

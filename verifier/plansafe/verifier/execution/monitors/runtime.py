@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Pattern, patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -119,14 +119,14 @@ class Runtime:
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
-        self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._match: dict[int, list[tuple[int, int, ReadPattern]]] = {}
         self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
         self._latches: dict[tuple[object, ...], int] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
             for match in rule.step_patterns:
-                for pattern in patterns(emitter, match.atom, rule.declared):
+                for pattern in compile_patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
         self.indexes = FactIndexes(emitter, emitter.asked)
         self._dispatch()

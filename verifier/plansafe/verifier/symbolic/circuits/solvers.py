@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.model.garbage_collection import uncollected
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -225,7 +225,7 @@ class SatSolver:
 
     def _encode(self, literals: Iterable[Literal]) -> None:
         add = self._solver.add_clause
-        with uncollected():
+        with paused_garbage_collection():
             for batch in self._clauses.encode(literals):
                 for clause in batch:
                     add(clause)

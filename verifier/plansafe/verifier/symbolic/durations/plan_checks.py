@@ -15,7 +15,13 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
+from plansafe.verifier.model.footprints import (
+    Footprint,
+    FootprintFinder,
+    StateVariable,
+    empty_footprint,
+    find_interference,
+)
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
@@ -88,7 +94,7 @@ class PlanCheckBuilder:
         self._initial = engine.initial()
         self._event_footprints = [event_footprint(self.footprints, event) for event in events]
         self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
-        self._writers: dict[Key, list[int]] = {}
+        self._writers: dict[StateVariable, list[int]] = {}
         self._writers_of_predicate: dict[int, list[int]] = {}
         for number, footprint in enumerate(self._event_footprints):
             for key in footprint.changes:
@@ -98,7 +104,7 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if interference(footprint, self._event_footprints[j]) is not None}
+            {j for j in near[i] if find_interference(footprint, self._event_footprints[j]) is not None}
             for i, footprint in enumerate(self._event_footprints)
         ]
 
@@ -276,7 +282,7 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     return list(classes)
 
 
-def event_footprint(footprints: Footprints, event: Event) -> Footprint:
+def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
@@ -291,7 +297,7 @@ def event_footprint(footprints: Footprints, event: Event) -> Footprint:
     return footprint
 
 
-def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
+def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     footprint = empty_footprint()
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
