@@ -16,7 +16,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import Part, flattened, instances, searchable
+from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, is_searchable, satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     Action,
@@ -188,7 +188,7 @@ class _Chain:
                     best = min(best, way, key=_cost)
                 return best
             case Quantified() if formula.universal is wanted:
-                failing = instances(self.evaluator, formula.variables, formula.body, not wanted, binding)
+                failing = satisfying_bindings(self.evaluator, formula.variables, formula.body, not wanted, binding)
                 few = list(islice(failing, bound + 1))
                 return self._all([(formula.body, wanted, inner) for inner in few], bound)
             case Quantified():
@@ -255,10 +255,10 @@ class _Chain:
         return binding
 
     def _some(
-        self, variables: Iterable[Variable], goals: Iterable[Part], binding: Binding, bound: int
+        self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
     ) -> tuple[_Way, Binding]:
         """What it takes for goals to be met together under some binding of the variables, and which that is."""
-        flat = flattened(self.task, variables, goals, binding)
+        flat = flatten_goals(self.task, variables, goals, binding)
         if flat is None:
             return _NO_WAY, binding
         left, parts, binding = flat
@@ -277,7 +277,7 @@ class _Chain:
                     break
         return _Way(min(UNREACHABLE_COST, best[0].cost + own.cost), (*own.needs, *best[0].needs)), best[1]
 
-    def _choices(self, variables: list[Variable], parts: list[Part], binding: Binding) -> list[Binding]:
+    def _choices(self, variables: list[Variable], parts: list[SignedFormula], binding: Binding) -> list[Binding]:
         """Bindings under which the most selective part holds: of all its variables, at least one."""
         best: list[Binding] = []
         for formula, wanted in parts:
@@ -304,8 +304,8 @@ class _Chain:
         key = (id(piece), wanted, own, *self._read(piece, binding))
         if key not in self._found:
             found = None
-            if searchable(self.evaluator, own, piece, wanted):
-                some = islice(instances(self.evaluator, own, piece, wanted, binding), MAX_CHOICES)
+            if is_searchable(self.evaluator, own, piece, wanted):
+                some = islice(satisfying_bindings(self.evaluator, own, piece, wanted, binding), MAX_CHOICES)
                 found = [tuple([inner[v.slot] for v in own]) for inner in some]
             self._found[key] = found
         return self._found[key]

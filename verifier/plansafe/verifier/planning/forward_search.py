@@ -24,7 +24,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
@@ -145,8 +145,8 @@ def _actions(engine: Engine) -> int:
 def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
     engine = compiled.engine
-    if engine.refused is not None:
-        return engine.refused.message
+    if engine.refusal is not None:
+        return engine.refusal.message
     if any([action.end is not None for action in engine.task.actions.values()]):
         return "the search does not support durative actions"
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
@@ -252,7 +252,7 @@ class _Search:
         try:
             return self._outcome(self._greedy(_Node(None, None, self.start)))
         except LimitReached as limit:
-            if limit.what is not Limited.TIME:
+            if limit.what is not LimitKind.TIME:
                 raise
             return None
         finally:
@@ -280,7 +280,7 @@ class _Search:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > self.max_nodes:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -348,7 +348,7 @@ class _Search:
             return
         named = (step.action.name, step.objects)
         for one in broken.new_violations:
-            part = broken.engine.plan.parts[one.part]
+            part = broken.engine.rule_set.parts[one.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             if part.step is None or part.after or len(one.binding) != len(part.parameters) or is_temporal(formula):
                 self._backward.blamed.add(named)

@@ -18,7 +18,7 @@ from plansafe.verifier.model.nodes import Number
 
 def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """What the changes that led to a state add to its sum. Derived facts follow from the others."""
-    changeable = engine.changeable
+    changeable = engine.changeable_indexes
     base, out = len(state.facts), 0
     before: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:
@@ -35,7 +35,7 @@ def step_hash_change(now: Execution, step: GroundAction) -> int | None:
     """What a legal step would add to the sum; ``None`` where only taking it says what it does."""
     state, log = now.state, list[StateChange]()
     try:
-        if now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
+        if now.engine.full_code.step_function(step.action)(state.facts, state.fluents, log, *step.objects):
             return state_hash_change(now.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.model.garbage_collection import uncollected
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -243,7 +243,7 @@ class SatSolver(Solver):
         self._solver.delete()
 
     def _encode(self, literals: Iterable[Literal]) -> None:
-        with uncollected():
+        with paused_garbage_collection():
             super()._encode(literals)
 
     def _add_clauses(self, clauses: list[list[int]]) -> None:

@@ -39,7 +39,7 @@ class DurationMonitors(Runtime):
     """
 
     def __init__(self, engine: Engine, sees_all: frozenset[int], trail: ConstraintTrail) -> None:
-        super().__init__(engine.plan, engine.emitter)
+        super().__init__(engine.rule_set, engine.emitter)
         self.sees_all = sees_all
         self.trail = trail
         self.event_times: tuple[Number, ...] = ()

@@ -125,7 +125,7 @@ class DurationRun(TimedReplay):
             if event.kind == START:
                 error = ill_formed[step.number] = self._duration_error(step)
                 if error is not None:
-                    event = Event(ILL_FORMED, step._replace(taken=error))
+                    event = Event(ILL_FORMED, step._replace(resolved=error))
             elif event.kind == END:
                 if ill_formed[step.number] is not None:
                     continue
