@@ -266,7 +266,7 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
     run = Replay(engine, HALT)
-    run.steps(steps)
+    run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
     return done and any([engine.decides(violation, criteria) for violation in outcome.violations])

@@ -303,5 +303,5 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
                                 text = text if code in run.state.facts[index] else f"(not {text})"
                                 assert [x for x in links if (x.consumer, x.literal, x.needed) == (consumer, text, True)]
                                 needed += 1
-                run.steps([step], consumer - 1)
+                run.run_steps([step], consumer - 1)
     assert needed > 5

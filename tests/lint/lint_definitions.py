@@ -84,7 +84,7 @@ class Traces:
             outcome = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
             if outcome.failures:
                 return None
-            names = [engine.rules[part.rule].name for part in engine.plan.parts]
+            names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
             broken = frozenset([names[v.part] for v in outcome.violations])
             unkept = frozenset([names[part] for part, _ in outcome.undecided])
             goal = outcome.goal is True

@@ -90,7 +90,7 @@ def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], ran
     here = Execution.initial(checked.engine)
     at = random.randrange(len(walked) + 1)
     assert all(here.take(step) for step in walked[:at])
-    before, bare, followed = here.key(), here.unwatched(), here.fork()
+    before, bare, followed = here.key(), here.without_rules(), here.fork()
     if not followed.follow(walked[at:]) or followed.key() != now.key() or _found(followed) != _found(now):
         yield f"followed from {at}: {_found(followed)}, taken {_found(now)}"
     if not bare.follow(walked[at:]) or bare.runtime is not None or bare.state_key() != now.state_key():
@@ -98,12 +98,12 @@ def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], ran
     if here.key() != before:
         yield f"what was followed from {at} changed"
     illegal = [step for step in walked if now.after(step) is None]
-    if any(now.fork().follow([step]) or now.unwatched().follow([step]) for step in illegal):
+    if any(now.fork().follow([step]) or now.without_rules().follow([step]) for step in illegal):
         yield "a step was followed that cannot be taken"
 
 
 def _found(now: Execution) -> object:
-    end = now.ended()
+    end = now.finished_runtime()
     return None if end is None else (end.violations(), end.undecided(), end.touches())
 
 

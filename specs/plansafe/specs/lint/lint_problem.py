@@ -199,7 +199,7 @@ class LintProblem:
         """The rules that the initial state breaks, whatever comes."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         found = set()
         for monitor in self.start.runtime.monitors:
             if isinstance(monitor, Invariant):

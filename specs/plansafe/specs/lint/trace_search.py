@@ -93,10 +93,10 @@ def _mark(execution: Execution) -> object:
 def outcome_of(execution: Execution) -> Outcome:
     """What the trace up to here does if it ends here."""
     goal = execution.engine.goal(execution.state) is True
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.plan
+    plan = execution.engine.rule_set
     broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
     return Outcome(broken, broken | undecided, goal)

@@ -114,7 +114,7 @@ def record_run(checker: Checker, steps: ResolvedSteps) -> RecordedRun:
             changers.setdefault((index, code), []).append(number)
 
     run = Replay(checker.engine, FORCE, observer=note)
-    run.steps(steps)
+    run.run_steps(steps)
     if run.limit is not None and run.limit.code == SC.NUMBER_TOO_LARGE:
         raise NotCovered(run.limit.message)
     return RecordedRun(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
@@ -323,7 +323,7 @@ class CausalLinker:
 
     def _ask(self, violation: Violation, step_of_letter: Sequence[int]) -> None:
         """Note what to ask about a violation once its state is reached."""
-        part = self.checker.engine.plan.parts[violation.part]
+        part = self.checker.engine.rule_set.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = bind(part.parameters, violation.binding)
         rule = self.checker.rules[part.rule].name + binding_phrase(self.checker.engine, part, violation.binding)

@@ -69,7 +69,7 @@ class _Reduced:
         run = Replay(checker.engine, FORCE)
         for number, step in enumerate(steps, 1):
             if number not in out:
-                run.steps([step], number - 1)
+                run.run_steps([step], number - 1)
         self.outcome: Outcome = run.outcome(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
         self.failed = {failure.step for failure in run.failures}
@@ -77,7 +77,7 @@ class _Reduced:
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
         asked = checker.options.criteria
-        silent = checker.engine.plan.silent(asked)
+        silent = checker.engine.rule_set.parts_below_severity(asked)
         self.broken = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, asked)}
         self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}
 

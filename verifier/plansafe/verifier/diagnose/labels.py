@@ -17,7 +17,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -152,7 +152,7 @@ def read_resolved_steps(checker: Checker, plan: Source) -> list[ResolvedStep] | 
         raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]
+    order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
     written = [ResolvedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
     for _, step in written:
         if isinstance(step, GroundAction) and step.action.end is not None:
@@ -244,7 +244,7 @@ class ExplainedExecution:
         evaluator = self.evaluator
         try:
             return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:
@@ -276,7 +276,7 @@ class ExplainedExecution:
         return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
 
 
-def reasons_text(task: Task, reasons: Sequence[Reason]) -> str:
+def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Reasons in words."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
     return ", ".join(dict.fromkeys(texts))

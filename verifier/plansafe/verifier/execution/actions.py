@@ -11,7 +11,7 @@ from plansafe.verifier.compile.joins import MAX_LOOPS, Join
 from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
 from plansafe.verifier.model.operations import has_comparison
 
@@ -85,7 +85,7 @@ class ActionCode:
         self._actions: list[Action] = []
         emitter.namespace["checked"] = checked_number
 
-    def run(self, action: Action, possible: bool = False) -> StepFunction:
+    def step_function(self, action: Action, possible: bool = False) -> StepFunction:
         """The function that takes an instantaneous action; compiled at first use.
 
         With ``possible`` its precondition is known to hold.
@@ -108,7 +108,7 @@ class ActionCode:
         condition = "True" if possible else self.emitter.expression(And(action.start.condition))
         return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap(self, action: Action, end: bool, within: Number) -> StepFunction | None:
+    def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
         """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
 
         It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
@@ -207,7 +207,7 @@ class ActionCode:
             found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
 
-    def unmet(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+    def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
         """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
         known = self._parts.get(id(action))
         if known is None:
@@ -216,7 +216,7 @@ class ActionCode:
             known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
         return tuple([part for part, holds in known if not _holds(holds, state, objects)])
 
-    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+    def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
         if self._numeric(action):
             self.delta(action, state, objects)
@@ -354,7 +354,7 @@ def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffec
             elif update.operator == "scale-down":
                 if update.operand == 0:
                     raise ZeroDivisionError
-                value = arithmetic("/", [value, update.operand])
+                value = apply_operator("/", [value, update.operand])
         values.append((function, code, checked_number(value)))
     return Delta(deletes, adds, values)
 
@@ -368,7 +368,7 @@ def interpret_effects(
 ) -> SnapEffects:
     """The effects of a snap action by the slow definition.
 
-    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
+    Raises :class:`UndefinedNumber` if an effect condition, an operand, or the fluent that it changes is.
     """
     task = evaluator.task
     happening = SnapEffects([], [], [])
@@ -380,7 +380,9 @@ def interpret_effects(
             if started is False or holds is False:  # both are one condition: what is false decides
                 continue
             if started is None or holds is None:
-                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+                raise UndefinedNumber(
+                    evaluator.undefined(effect.condition, inner) or "an effect condition is undefined"
+                )
             happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
@@ -388,7 +390,7 @@ def interpret_effects(
                 if a.operator != "assign":
                     evaluator.number(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
-                    raise Undefined("division by zero")
+                    raise UndefinedNumber("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
     return happening
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
-from plansafe.verifier.compile.triggers import unify
+from plansafe.verifier.compile.triggers import emit_argument_match
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read
 
@@ -180,7 +180,9 @@ class StratumJoins:
             lines = self._emitted(rule, _BATCH, frozenset(), inner)
         else:
             assert isinstance(seed.formula, Atom)
-            match, bound = unify(emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule))
+            match, bound = emit_argument_match(
+                emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule)
+            )
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
             lines += [" " + line for line in match + self._emitted(rule, _BATCH, bound, inner, seed)]
@@ -192,7 +194,7 @@ class StratumJoins:
         """Queue ``f(S, F, I, code) -> bool``: whether a rule derives a fact."""
         emitter = self.emitter
         head = tuple([-1 - v.slot for v in rule.axiom.parameters])
-        lines, bound = unify(emitter, rule.axiom.predicate, head, self._domains(rule))
+        lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
         lines += [*self._emitted(rule, "S, F, I", bound, "return True"), "return False"]
         name = emitter.fresh()

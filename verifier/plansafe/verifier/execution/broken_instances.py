@@ -61,7 +61,7 @@ def lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[Bro
 
 def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     """Whether there are violations, whatever comes, that decide."""
-    idle = runtime.plan.idle(criteria)
+    idle = runtime.rule_set.nondecisive_parts(criteria)
     numbers, predicates = runtime.suspects()
     for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in idle and (_doings(monitor) if criteria.only_introduced else _violated(monitor)):
@@ -109,7 +109,7 @@ def _doings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
     out = {v.binding for v in monitor.violations if v.blame in CAUSED_BLAMES}
     if monitor.final:
         return out
-    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED_BLAMES])
+    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.mentions_actions) in CAUSED_BLAMES])
 
 
 def _undecided(
@@ -129,7 +129,7 @@ def undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
 
 def without_preferences(runtime: Runtime, found: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
     """Sorted, without what preferences say."""
-    soft = runtime.plan.soft
+    soft = runtime.rule_set.preference_parts
     return tuple(sorted([b for b in found if b.part not in soft]))
 
 
@@ -137,5 +137,5 @@ def decisive(
     runtime: Runtime, found: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
     """Sorted, without what leaves a plan safe: a preference that cannot be decided does not."""
-    idle, silent = runtime.plan.idle(criteria), runtime.plan.silent(criteria)
+    idle, silent = runtime.rule_set.nondecisive_parts(criteria), runtime.rule_set.parts_below_severity(criteria)
     return tuple(sorted([b for b in found if b.part not in (silent if b.undecided else idle)]))

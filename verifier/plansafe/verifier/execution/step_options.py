@@ -69,7 +69,7 @@ class StepForesight:
         latches = {n: monitor for n, monitor in numbered if isinstance(monitor, Latch)}
         self._departing_silent = frozenset(last | {n for n, latch in latches.items() if latch.of_past})
         """The monitors that a step taken here says nothing to, nor they about it."""
-        self._arriving_silent = frozenset(last | {*latches} | {n for n, monitor in numbered if monitor.acting})
+        self._arriving_silent = frozenset(last | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
         self._concerned: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}
         self._pending = {
             n: (monitor, monitor.waiting())
@@ -106,7 +106,7 @@ class StepForesight:
 
     def options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
         """Each step with what it would break; all steps must be legal."""
-        acting, action_fact_of = self.engine.acting, self.engine.action_fact
+        acting, action_fact_of = self.engine.reads_actions, self.engine.action_fact
         out: list[StepOption] = []
         for step in steps:
             action_fact = action_fact_of("start", step) if acting else None
@@ -173,7 +173,7 @@ class StepForesight:
             return self._foreseen(number, (change,), candidates, self.now)
         if number in self._pending and self._pending[number][1].read(change[0], change[1]):
             return self._foreseen(number, (change,), candidates, self.now)
-        bits = monitor.shared(self.state)
+        bits = monitor.global_bits(self.state)
         known = self._alike.get((number, bits))
         if known is None:
             known = self._alike[number, bits] = self._foreseen(number, (change,), candidates, self.now)

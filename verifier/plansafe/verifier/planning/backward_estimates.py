@@ -16,7 +16,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import Part, flattened, instances, searchable
+from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, is_searchable, satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     Action,
@@ -193,7 +193,7 @@ class _StateEstimator:
                     best = min(best, estimate, key=_cost)
                 return best
             case Quantified() if formula.universal is truth:
-                failing = instances(self.evaluator, formula.variables, formula.body, not truth, binding)
+                failing = satisfying_bindings(self.evaluator, formula.variables, formula.body, not truth, binding)
                 few = list(islice(failing, bound + 1))
                 return self._conjunction([(formula.body, truth, inner) for inner in few], bound)
             case Quantified():
@@ -260,10 +260,10 @@ class _StateEstimator:
         return binding
 
     def _existential(
-        self, variables: Iterable[Variable], goals: Iterable[Part], binding: Binding, bound: int
+        self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
     ) -> tuple[_Estimate, Binding]:
         """The cost for goals to hold together under some binding of the variables, and that binding."""
-        flat = flattened(self.task, variables, goals, binding)
+        flat = flatten_goals(self.task, variables, goals, binding)
         if flat is None:
             return _UNREACHABLE, binding
         left, parts, binding = flat
@@ -283,7 +283,7 @@ class _StateEstimator:
         cost = min(UNREACHABLE_COST, best[0].cost + closed.cost)
         return _Estimate(cost, (*closed.literals, *best[0].literals)), best[1]
 
-    def _choices(self, variables: list[Variable], parts: list[Part], binding: Binding) -> list[Binding]:
+    def _choices(self, variables: list[Variable], parts: list[SignedFormula], binding: Binding) -> list[Binding]:
         """Bindings of the variables of the most selective part (at least one variable) under which it holds."""
         best: list[Binding] = []
         for formula, truth in parts:
@@ -310,8 +310,8 @@ class _StateEstimator:
         key = (id(formula), truth, variables, *self._bound_objects(formula, binding))
         if key not in self._choices_of:
             choices = None
-            if searchable(self.evaluator, variables, formula, truth):
-                first = islice(instances(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
+            if is_searchable(self.evaluator, variables, formula, truth):
+                first = islice(satisfying_bindings(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
                 choices = [tuple([inner[v.slot] for v in variables]) for inner in first]
             self._choices_of[key] = choices
         return self._choices_of[key]

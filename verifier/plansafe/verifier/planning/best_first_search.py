@@ -23,7 +23,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
@@ -122,7 +122,7 @@ class BestFirstSearch:
         try:
             return self._result(self._find_any(_Node(None, None, self.start)))
         except LimitReached as limit:
-            if limit.what is not Limited.TIME:
+            if limit.what is not LimitKind.TIME:
                 raise
             return None
         finally:
@@ -149,7 +149,7 @@ class BestFirstSearch:
 
     def _check_limits(self) -> None:
         if monotonic() > self.deadline or self.visited > self.max_nodes:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class BestFirstSearch:
             return
         step_key = (step.action.name, step.objects)
         for instance in broken.new_violations:
-            part = broken.engine.plan.parts[instance.part]
+            part = broken.engine.rule_set.parts[instance.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             unbound = len(instance.binding) != len(part.parameters)
             if part.step is None or part.after or unbound or is_temporal(formula):

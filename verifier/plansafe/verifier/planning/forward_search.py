@@ -123,8 +123,8 @@ class ForwardSearch:
 def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
     """The reason why this planner does not support a task; empty if it does."""
     engine = compiled.engine
-    if engine.refused is not None:
-        return engine.refused.message
+    if engine.refusal is not None:
+        return engine.refusal.message
     if any([action.end is not None for action in engine.task.actions.values()]):
         return "the search does not support durative actions"
     if any([literal.time > 0 for literal in engine.task.timed_literals]):

@@ -10,7 +10,7 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import structural_key
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Subgoal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
@@ -65,7 +65,7 @@ class EstimateCache:
             try:
                 self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check_time)
             except LimitReached as limit:
-                if limit.what is Limited.TIME:
+                if limit.what is LimitKind.TIME:
                     raise
                 self._too_large = True
         return self.relaxation

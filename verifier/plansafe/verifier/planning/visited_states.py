@@ -19,7 +19,7 @@ from plansafe.verifier.model.nodes import Number
 
 def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
-    changeable = engine.changeable
+    changeable = engine.changeable_indexes
     base, hash_change = len(state.facts), 0
     old_numbers: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:
@@ -36,7 +36,7 @@ def step_hash_change(execution: Execution, step: GroundAction) -> int | None:
     """The change of the hash by a legal step; ``None`` if only taking the step tells."""
     state, log = execution.state, list[StateChange]()
     try:
-        if execution.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
+        if execution.engine.full_code.step_function(step.action)(state.facts, state.fluents, log, *step.objects):
             return state_hash_change(execution.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass

@@ -40,7 +40,7 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 class Latch(Automaton):
     """The truth of a past formula at the present letter, for each binding of its free variables; violates nothing."""
 
-    open = False
+    affects_end = False
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Latch(Automaton):
         formula: Temporal,
         momentary: frozenset[int],
     ) -> None:
-        super().__init__(part, emitter, parameters, "latch", formula, acting=mentions(formula, momentary))
+        super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
         self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
         """Whether the letter itself decides nothing, nor leaves anything undecided."""
         self.unknown: set[Binding] = set()

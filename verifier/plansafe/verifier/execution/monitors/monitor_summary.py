@@ -21,7 +21,7 @@ StateMonitor = Invariant | Automaton
 class MonitorSummary(NamedTuple):
     """What monitors (by number) and checks (by predicate) had to tell."""
 
-    open: tuple[int, ...]
+    end_monitors: tuple[int, ...]
     """The monitors that had still to judge the end."""
     telling: tuple[int, ...]
     """The monitors with violations or undecided instances."""
@@ -39,7 +39,7 @@ def summarize_monitors(
     for monitor in monitors:
         touches[parts[monitor.part].rule] += touch_count(monitor)
     return MonitorSummary(
-        tuple([n for n, monitor in enumerate(monitors) if monitor.open]),
+        tuple([n for n, monitor in enumerate(monitors) if monitor.affects_end]),
         tuple([n for n, monitor in enumerate(monitors) if monitor.violations or monitor.undecided]),
         tuple([p for p, entries in checks.items() if any([c.violations or c.undecided for c in entries])]),
         tuple(touches),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
@@ -56,7 +56,7 @@ class StateRule:
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
-        self.search = extension(
+        self.search = compile_extension(
             possible_certain.emitter,
             possible_certain.possible_condition(part.body, False, compared=True),
             True,
@@ -69,7 +69,7 @@ class StateRule:
         self._ever: dict[Objects, None] = {}
         self._before: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
-        self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_patterns(possible_certain.emitter, part.body, part.parameters))
 
     def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[ChangedFact]) -> None:
         """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
