@@ -34,7 +34,7 @@ def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
     """A reading of a plan, by the kernel."""
     trace = kernel.trace(plan, reading)
     taken: list[set[int]] = [set() for _ in range(trace.last + 2)]
-    for (kind, *_), intervals in trace.taken.items():
+    for (kind, *_), intervals in trace.step_intervals.items():
         for interval in intervals if kind != STEP_PREDICATES["action-during"] else ():
             taken[interval.first + 1].add(interval.step)
     changes: dict[Fact, list[tuple[int, str, str]]] = {}
