@@ -13,7 +13,7 @@ from plansafe.llm.instances.drawn import draw
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.regrets import Grade, PlanRegrets, RegretCalculator
-from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.forward_search import ForwardSearch
 from quick import every
 
 PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Grade.UNKNOWN
@@ -36,7 +36,7 @@ def text(steps: tuple[str, ...]) -> Source:
 @pytest.mark.parametrize("part", range(3))
 def test_against_exhaustive_search(part: int) -> None:
     """Proved is exact; found and estimated never less than 0; no interval excludes the point of no return."""
-    seen, planner = Counter[Grade](), OwnSearch()
+    seen, planner = Counter[Grade](), ForwardSearch()
     for seed, case in cases(f"regrets {part}", 40):
         point, regret = expected(case)
         lengths = costs(case, case.plan)
@@ -105,7 +105,7 @@ def test_what_plans_share_is_asked_once() -> None:
 def test_a_safe_plan_of_the_batch_is_a_continuation() -> None:
     """Without any search the chosen plan says how far the goal is at most from what both plans share."""
 
-    class Silent(OwnSearch):
+    class Silent(ForwardSearch):
         def solve_from(self, *_: object, **__: object) -> object:  # type: ignore[override]
             raise AssertionError("nothing is searched")
 
@@ -165,7 +165,7 @@ def test_household_tasks_equal_localise_where_proved(family: str, number: int) -
     exact = RegretCalculator(checker).compute(sources, PROVED)
     rough = RegretCalculator(checker).compute(sources, FOUND)
     for source, proved, found in zip(sources, exact, rough, strict=True):
-        where = localise(checker, source, planner=OwnSearch(), regret=True)
+        where = localise(checker, source, planner=ForwardSearch(), regret=True)
         assert where.regret == proved.regret
         assert where.point_of_no_return == proved.point_of_no_return
         for one, other, how in zip(proved.regret, found.regret, found.grade, strict=True):

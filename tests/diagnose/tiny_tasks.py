@@ -22,8 +22,8 @@ from plansafe.verifier.diagnose.localise import Localisation, localise
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Planner
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import Planner
 
 MAX_PLANS = 260
 UNARY = ("p", "q")
@@ -350,7 +350,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    planner, counts, began, bad = OwnSearch(), Counter[str](), perf_counter(), 0
+    planner, counts, began, bad = ForwardSearch(), Counter[str](), perf_counter(), 0
     for seed, made in cases(str(arguments.seed), arguments.tasks):
         point = expected(made).point_of_no_return
         counts["nothing safe" if point < 0 else "all of it" if point == len(made.plan) else "in between"] += 1

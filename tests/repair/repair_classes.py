@@ -17,7 +17,7 @@ from repair_oracle import Optimum
 from repair_task import Sexp, Task, field, normal, parameters, write
 
 from plansafe.verifier.kernel import KernelVerdict
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 Atom = tuple[str, ...]
 Binding = Mapping[str, str]

@@ -15,7 +15,7 @@ from repair_oracle import GOOD, KernelTask, vectors
 from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
 
 from plansafe.verifier.kernel import Finding
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 Scope = dict[str, str]  # variables with their types
 

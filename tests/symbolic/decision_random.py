@@ -17,8 +17,8 @@ from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, collect_references, find_dependencies
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from plansafe.verifier.symbolic.worlds.decision import Decision
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.completions import DecisionProblem
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 
 GRID = 2  # steps per unit
 
@@ -42,7 +42,7 @@ class Domain(NamedTuple):
 class Case(NamedTuple):
     """A decision with the domains of all its numbers, those of outcomes too."""
 
-    decision: Decision
+    decision: DecisionProblem
     domains: dict[OpenNumber, Domain]
 
 
@@ -87,7 +87,7 @@ def _case(rng: random.Random, number: int) -> Case:
     possible += [bounds[item] for item in domains if item not in given]
     known = circuit.conjunction([bounds[item] for item in numbers])
     allowed = circuit.conjunction([known, *clauses])
-    decision = Decision(
+    decision = DecisionProblem(
         circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers), circuit.conjunction(possible)
     )
     case = Case(decision, domains)

@@ -10,11 +10,11 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import order_audit
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
-from plansafe.verifier.symbolic.worlds.model import Verdict
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""
@@ -63,7 +63,7 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     return OrderCompared(case.name, found, judging.enumeration_reason, verdict.limits, problem)
 
 
-def _witnesses(case: OrderCase, verdict: Verdict, order: PartialOrder) -> str | None:
+def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> str | None:
     checker = case.checker()
     steps = steps_of(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)

@@ -26,12 +26,15 @@ from plansafe.verifier.symbolic.circuits.minimal_subset import (
 )
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Unsupported
 from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate, collect_references, find_dependencies
-from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
-from plansafe.verifier.symbolic.worlds.completions import Completions
-from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
-from plansafe.verifier.symbolic.worlds.flips import Flips
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.question import Question, question
+from plansafe.verifier.symbolic.worlds.completions import (
+    CompletionSearch,
+    DecisionProblem,
+    OpenVariables,
+    PartialAssignment,
+)
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.explanation import Cause, find_minimal_cause
+from plansafe.verifier.symbolic.worlds.question import InputFlips, Question, find_question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
 
@@ -69,9 +72,9 @@ def facts(circuit: Circuit, count: int) -> list[Literal]:
     return [circuit.input(FactInput(7, i)) for i in range(count)]
 
 
-def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> Decision:
+def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> DecisionProblem:
     known = tuple([node for node, key in circuit.keys.items() if isinstance(key, FactInput)])
-    return Decision(circuit, allowed, good, known)._replace(**more)
+    return DecisionProblem(circuit, allowed, good, known)._replace(**more)
 
 
 def test_outcomes_decide() -> None:
@@ -80,11 +83,13 @@ def test_outcomes_decide() -> None:
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     asked = decision(circuit, TRUE, good)
-    assert minimal_cause(asked) == Cause(Partial())
-    assert question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    assert find_minimal_cause(asked) == Cause(PartialAssignment())
+    assert find_question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
     possible = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
-    assert minimal_cause(possible) == Cause(Partial(((FactInput(7, 0), False), (FactInput(7, 1), False))))
-    assert question(possible) == Question(Opens((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
+    assert find_minimal_cause(possible) == Cause(
+        PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False)))
+    )
+    assert find_question(possible) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
 
 
 def test_the_world_and_what_is_preferred() -> None:
@@ -92,13 +97,15 @@ def test_the_world_and_what_is_preferred() -> None:
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
     asked = decision(circuit, circuit.equal(a, b), good)
-    assert question(asked).asked == Opens((FactInput(7, 0), FactInput(7, 2)))
-    assert question(asked, prefer=[b >> 1]).asked == Opens((FactInput(7, 1), FactInput(7, 2)))
+    assert find_question(asked).asked == OpenVariables((FactInput(7, 0), FactInput(7, 2)))
+    assert find_question(asked, prefer=[b >> 1]).asked == OpenVariables((FactInput(7, 1), FactInput(7, 2)))
     world = Completion(frozenset({(7, 2)}), {}, {})
-    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),))
-    assert minimal_cause(asked, world=world, prefer=[b >> 1]).values == Partial(((FactInput(7, 1), False),))
+    assert find_minimal_cause(asked, world=world).values == PartialAssignment(((FactInput(7, 0), False),))
+    assert find_minimal_cause(asked, world=world, prefer=[b >> 1]).values == PartialAssignment(
+        ((FactInput(7, 1), False),)
+    )
     good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
-    values = minimal_cause(asked, world=good_world).values
+    values = find_minimal_cause(asked, world=good_world).values
     assert values is not None and len(values.facts) == 1  # of another world: this one is not bad
 
 
@@ -108,12 +115,12 @@ def test_facts_of_which_few_matter() -> None:
     pairs = [circuit.either(many[i], many[i + 1]) for i in range(0, 10_000, 2)]
     good = circuit.conjunction([circuit.either(many[10], many[500]), circuit.either(many[9_000] ^ 1, many[9_003])])
     asked = decision(circuit, circuit.conjunction(pairs), good)
-    search = Completions(asked)
+    search = CompletionSearch(asked)
     assert (len(search.near), len(search.far)) == (4, 4)  # the others are not looked at
-    values = minimal_cause(asked, completions=search).values
+    values = find_minimal_cause(asked, completions=search).values
     assert values is not None and {fact.code for fact, _ in values.facts} in ({10, 500}, {9_000, 9_003})
-    found = question(asked, completions=search).asked
-    assert found == Opens(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
+    found = find_question(asked, completions=search).asked
+    assert found == OpenVariables(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
 
 
 def test_the_work_budget_ends_the_search() -> None:
@@ -123,12 +130,14 @@ def test_the_work_budget_ends_the_search() -> None:
     for units in range(0, 3_000, 100):
         notes = []
         for _ in range(2):
-            search = Completions(asked, work=WorkBudget(units))
-            notes.append((minimal_cause(asked, completions=search), question(asked, completions=search)))
+            search = CompletionSearch(asked, work=WorkBudget(units))
+            notes.append((find_minimal_cause(asked, completions=search), find_question(asked, completions=search)))
         assert notes[0] == notes[1]
         if units == 0:
             assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
-    assert minimal_cause(asked, completions=Completions(asked, work=WorkBudget(100_000))) == minimal_cause(asked)
+    assert find_minimal_cause(
+        asked, completions=CompletionSearch(asked, work=WorkBudget(100_000))
+    ) == find_minimal_cause(asked)
 
 
 def test_numbers() -> None:
@@ -140,24 +149,26 @@ def test_numbers() -> None:
     inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
     inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
-    assert question(asked).asked == Opens((FactInput(7, 0),), ((0, 3), (0, 4)))
+    assert find_question(asked).asked == OpenVariables((FactInput(7, 0),), ((0, 3), (0, 4)))
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
-    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2)))
+    assert find_minimal_cause(asked, world=world).values == PartialAssignment(
+        ((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2))
+    )
     with pytest.raises(Unsupported):
-        minimal_cause(asked, "sat")
+        find_minimal_cause(asked, "sat")
     # y as an outcome: it may be anything in its interval
     open_x = decision(circuit, inside[0], good, numbers=((0, 3),), outcomes_allowed=circuit.conjunction(inside[1:]))
     world = Completion(frozenset(), {(0, 3): 1}, {})
-    values = minimal_cause(open_x, world=world).values
-    assert values is not None and values == Partial(((FactInput(7, 0), False),), (((0, 3), 1),))
+    values = find_minimal_cause(open_x, world=world).values
+    assert values is not None and values == PartialAssignment(((FactInput(7, 0), False),), (((0, 3), 1),))
 
 
 def test_time_is_up() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     asked = decision(circuit, TRUE, circuit.both(a, b))
-    assert minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
-    assert question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+    assert find_minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert find_question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
@@ -174,11 +185,11 @@ def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.Mo
         return solve(solver, assumptions) if left >= 0 else None
 
     monkeypatch.setattr(SatSolver, "solve", patient)
-    cause = minimal_cause(asked)
+    cause = find_minimal_cause(asked)
     assert cause.values is None
     assert (cause.sufficient is not None) == cause.note.startswith("not minimal: ") == (checks > 2)
     left = checks
-    asked_for = question(asked)
+    asked_for = find_question(asked)
     assert (asked_for.asked is not None) == (asked_for.note == "") == (checks > 3)  # flips save the rest
     assert (asked_for.sufficient is not None) == asked_for.note.startswith("not minimal: ") == (checks == 3)
 
@@ -296,7 +307,7 @@ def test_flips(seed: int) -> None:
     base = {literal >> 1: rng.random() < 0.5 for literal in inputs}
     values = {(0, i): rng.randint(-2, 2) for i in range(3)}
     flipped = [literal >> 1 for literal in rng.sample(inputs, 3)]
-    bits = Flips(circuit, made[-3:]).around(base, values, flipped)
+    bits = InputFlips(circuit, made[-3:]).around(base, values, flipped)
     assert bits is not None
     for i, node in enumerate(flipped):
         world = {item: [value] for item, value in [*base.items(), *values.items()]}

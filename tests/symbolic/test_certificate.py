@@ -31,7 +31,7 @@ from plansafe.verifier.symbolic.certificates.certificate import (
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput
 
 TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")
 FILES = [("domain", Source("d.pddl", "(define)")), ("plan", Source('a "b"\n\x1b[1m.plan', "(go)"))]

@@ -10,6 +10,7 @@ from time import monotonic
 import pytest
 from invariants_oracle import Facts, broken, checker, counterexample, counts, shown, task_of, thin
 from invariants_random import OBJECTS, domain
+from random_circuits import evaluate_literals
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
@@ -24,7 +25,7 @@ from plansafe.verifier.symbolic.invariants.groups import (
     ground_inferred,
 )
 from plansafe.verifier.symbolic.invariants.inference import infer_invariants
-from plansafe.verifier.symbolic.worlds.initial import Group, open_facts
+from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, iterate_open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
 SOME = "a b - thing k l m - place"
@@ -386,7 +387,9 @@ def test_simple_groups_are_said_simply() -> None:
     ]
 
 
-def completions(task: Task, open_now: list[tuple[int, int]], groups: list[Group]) -> set[frozenset[tuple[int, int]]]:
+def completions(
+    task: Task, open_now: list[tuple[int, int]], groups: list[FactGroup]
+) -> set[frozenset[tuple[int, int]]]:
     """The completions that groups allow."""
     out = set()
     for values in product((False, True), repeat=len(open_now)):
@@ -415,7 +418,7 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     made = checker(HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})")
     task = made.engine.task
-    open_now = list(open_facts(task, made.compiled.openings))
+    open_now = list(iterate_open_facts(task, made.compiled.openings))
     invariant = made.compiled.invariants[0]
     expected = set()
     for values in product((False, True), repeat=len(open_now)):
@@ -486,7 +489,7 @@ def test_encoded_groups_count(size: int, exactly_one: bool) -> None:
     for values in product((False, True), repeat=size):
         given = {literal >> 1: value for literal, value in zip(literals, values, strict=True)}
         expected = sum(values) == 1 if exactly_one else sum(values) <= 1
-        assert circuit.evaluate([root], given) == [expected]
+        assert evaluate_literals(circuit, [root], given) == [expected]
 
 
 def test_encoded_groups_with_constants_and_repetitions() -> None:
@@ -499,8 +502,8 @@ def test_encoded_groups_with_constants_and_repetitions() -> None:
         root = circuit.exactly_one(literals) if exactly_one else circuit.at_most_one(literals)
         for values in product((False, True), repeat=4):
             given = {circuit.input(n) >> 1: value for n, value in enumerate(values)}
-            count = sum(circuit.evaluate(literals, given)) if literals else 0
-            assert circuit.evaluate([root], given) == [count == 1 if exactly_one else count <= 1]
+            count = sum(evaluate_literals(circuit, literals, given)) if literals else 0
+            assert evaluate_literals(circuit, [root], given) == [count == 1 if exactly_one else count <= 1]
 
 
 def test_encoded_groups_are_linear_and_add_no_input() -> None:

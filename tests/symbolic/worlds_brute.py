@@ -17,7 +17,7 @@ from worlds_case import WorldsCase
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
 from plansafe.verifier.kernel.plan import parse_plan
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
 Fact: TypeAlias = tuple[str, ...]
@@ -73,10 +73,10 @@ class BruteVerdict(NamedTuple):
 
 def kernel_of(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
-    question = case.question
-    exempt = [(e.rules, e.objects) for e in question.exemptions]
+    criteria = case.criteria
+    exempt = [(e.rules, e.objects) for e in criteria.exemptions]
     texts = case.domain, case.problem, case.specs
-    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity, exemptions=exempt)
+    return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
 
 
 @lru_cache(maxsize=64)
@@ -101,13 +101,17 @@ def brute(case: WorldsCase) -> BruteVerdict:
         judgements += here
         if len(judgements) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
-    return _verdict(kernel, judgements, completions, complete, case.question)
+    return _verdict(kernel, judgements, completions, complete, case.criteria)
 
 
 def _verdict(
-    kernel: Kernel, judgements: list[KernelVerdict], completions: list[Completion], complete: bool, question: Question
+    kernel: Kernel,
+    judgements: list[KernelVerdict],
+    completions: list[Completion],
+    complete: bool,
+    criteria: VerdictCriteria,
 ) -> BruteVerdict:
-    if question.introduced:  # what the kernel does not tell, it does not enumerate either
+    if criteria.only_introduced:  # what the kernel does not tell, it does not enumerate either
         complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
     seen: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
@@ -118,8 +122,8 @@ def _verdict(
         [
             f
             for f in judgement.findings
-            if not (question.introduced and f.blame == "pre-existing")
-            and question.exempted(f.rule, [name for _, name in f.binding]) is None
+            if not (criteria.only_introduced and f.blame == "pre-existing")
+            and criteria.find_exemption(f.rule, [name for _, name in f.binding]) is None
         ]
         for judgement in judgements
     ]
@@ -302,7 +306,7 @@ def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
     out = []
     for name in ("executable", "goal", "safe"):
         value: str = getattr(found, name)
-        if name == "safe" and claimed[name] == "UNKNOWN" and case.question.introduced:
+        if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.only_introduced:
             continue  # what was there before over the whole trace the circuit does not always know
         if name == "safe" and not found.rules:
             continue  # the report makes no statement about safety (docs/language.md, section 6)

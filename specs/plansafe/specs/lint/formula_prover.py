@@ -26,7 +26,7 @@ from plansafe.specs.lint.part_statements import (
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, symbols_read
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
 
 MATCHES = 8
@@ -58,7 +58,7 @@ class FormulaProver:
             return Possibility.POSSIBLE
         return Possibility.OPEN if Possibility.OPEN in replies else Possibility.IMPOSSIBLE
 
-    def _breakable(self, part: Part) -> Possibility:
+    def _breakable(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
             reply = self._sequence([RequiredValue(part, False)], [])
             return reply if reply is Possibility.IMPOSSIBLE else self._example(part)
@@ -67,7 +67,7 @@ class FormulaProver:
         reply = asked.answer()
         return self._example(part) if reply is Possibility.OPEN else reply
 
-    def _example(self, part: Part) -> Possibility:
+    def _example(self, part: RulePart) -> Possibility:
         """Whether a trace of one or two letters, in a problem with one object for each variable, breaks a part."""
         if self.words.temporal:
             return Possibility.OPEN
@@ -86,7 +86,7 @@ class FormulaProver:
             return "its condition is always true"
         return "; ".join(dict.fromkeys([self._why(part) for part in rule.parts]))
 
-    def _why(self, part: Part) -> str:
+    def _why(self, part: RulePart) -> str:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
         if self._never(part, part.body, int(part.after), False):
@@ -107,13 +107,13 @@ class FormulaProver:
             return f"`{name}` never leads to the forbidden condition: its precondition and its effects exclude it"
         return f"wherever `{name}` can be taken, its precondition excludes the forbidden condition"
 
-    def _of_kinds(self, part: Part) -> str:
+    def _of_kinds(self, part: RulePart) -> str:
         """What to add if it is no contradiction but for the types of objects."""
         if self._never(part, part.body, int(part.after), False, typed=False):
             return ""
         return " (according to the types: no object has all the required types)"
 
-    def _never(self, part: Part, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
+    def _never(self, part: RulePart, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
         asked = LetterQuestion(self.words, True, self.budget.deadline, typed)
         asked.say(value_statement(formula, asked.choose((*part.parameters, *_wild(part))), letter, positive))
         return asked.answer() is Possibility.IMPOSSIBLE
@@ -176,7 +176,7 @@ class FormulaProver:
                 return []
         return near
 
-    def _implied(self, part: Part, others: tuple[Part, ...]) -> bool:
+    def _implied(self, part: RulePart, others: tuple[RulePart, ...]) -> bool:
         if part.mode == "whole":
             around = [other for other in others if other.mode == "always"]
             if self._sequence([RequiredValue(part, False)], around) is Possibility.IMPOSSIBLE:
@@ -237,7 +237,7 @@ class FormulaProver:
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _sequence(self, wanted: list[RequiredValue], around: list[Part], shared: bool = False) -> Possibility:
+    def _sequence(self, wanted: list[RequiredValue], around: list[RulePart], shared: bool = False) -> Possibility:
         """Whether letters exist that give parts the values wanted, with other parts kept at each letter.
 
         The instance of the first part is of new objects; that of the second shares objects with it, in several ways.
@@ -290,7 +290,7 @@ class _Possible:
         sequences: LetterSequences,
         wanted: list[RequiredValue],
         matching: tuple[int | None, ...],
-        around: list[Part],
+        around: list[RulePart],
     ) -> None:
         self.formulas = formulas
         self.sequences = sequences
@@ -330,7 +330,7 @@ class _Possible:
         return found
 
 
-def _wild(part: Part) -> tuple[Variable, ...]:
+def _wild(part: RulePart) -> tuple[Variable, ...]:
     return step_pattern(part)[1] if part.step is not None else ()
 
 

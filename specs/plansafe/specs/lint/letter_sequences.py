@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.monitor_key import program_key
 from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 MAX_LEAVES = 8
 MAX_NODES = 20_000
@@ -29,11 +29,11 @@ Letter = int
 class RequiredValue(NamedTuple):
     """The value that a part shall have at the end of the trace, for one instance."""
 
-    part: Part
+    part: RulePart
     positive: bool
 
 
-def trace_formula(part: Part) -> Formula:
+def trace_formula(part: RulePart) -> Formula:
     """A part about states, or about the end, as a formula over the trace."""
     if part.mode == "whole":
         return part.body
@@ -42,7 +42,7 @@ def trace_formula(part: Part) -> Formula:
     return Temporal("always" if part.mode == "always" else "at-end", (part.body,))
 
 
-def quantifies_over_time(part: Part) -> bool:
+def quantifies_over_time(part: RulePart) -> bool:
     """Whether a temporal operator stands below a quantifier: then the formula depends on the objects there are."""
     return any([isinstance(f, Quantified) and is_temporal(f.body) for f in subformulas(part.body)])
 
@@ -70,7 +70,7 @@ class LetterSequences:
         first and last). The leaves in ``fixed`` keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         letters = range(1 << len(self.leaves))
         start = tuple([program.start for program in self.programs])
         queue = deque([(start, 0, -1)])
@@ -78,7 +78,7 @@ class LetterSequences:
         while queue:
             states, number, values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
                 if values >= 0 and letter & fixed != values:
                     continue
@@ -94,7 +94,7 @@ class LetterSequences:
                 if goes and mark not in seen:
                     seen.add(mark)
                     if len(seen) > MAX_NODES:
-                        raise LimitReached(Limited.QUESTION)
+                        raise LimitReached(LimitKind.QUESTION)
                     queue.append((after, number + 1, letter & fixed))
         return False
 

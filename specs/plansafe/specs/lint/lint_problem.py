@@ -17,8 +17,8 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Formula, Not
-from plansafe.verifier.planning.port import Answer, Solution
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 TRIED = 4
@@ -70,7 +70,7 @@ class LintProblem:
                 self.engine, lambda: self.budget.is_spent, checker.compiled.openings, everything
             )
         self._explored: Exploration | None = None
-        self._breaches: dict[int, tuple[Formula, Part]] = {}
+        self._breaches: dict[int, tuple[Formula, RulePart]] = {}
 
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
@@ -97,14 +97,14 @@ class LintProblem:
                 return UNDECIDED if doubtful else Decision(False, _visited(explored))
             return self._by_planners(left)
 
-    def _may_break(self, part: Part) -> bool:
+    def _may_break(self, part: RulePart) -> bool:
         relaxed = self.relaxation
         if relaxed is None:
             return True
         try:
             if part.mode == "whole":
                 return self._unbounded or bool(self._instances(relaxed, part, False, first=True))
-            return bool(relaxed.some(self._breach(part), part.parameters))
+            return bool(relaxed.find_bindings(self._breach(part), part.parameters))
         except LimitReached:
             return True
 
@@ -113,34 +113,36 @@ class LintProblem:
         """Whether the letters of a trace say too little: of their times, or of the initial state."""
         return self.temporal or self.checker.open
 
-    def _breach(self, part: Part) -> Formula:
+    def _breach(self, part: RulePart) -> Formula:
         """What breaks a part; one formula for each part, since searches are compiled for it."""
         known = self._breaches.get(id(part))
         if known is None:
             known = self._breaches[id(part)] = trace_search.violation_condition(part, Not(part.body)), part
         return known[0]
 
-    def _instances(self, relaxed: Relaxation, part: Part, positive: bool, first: bool = False) -> list[tuple[int, ...]]:
+    def _instances(
+        self, relaxed: Relaxation, part: RulePart, positive: bool, first: bool = False
+    ) -> list[tuple[int, ...]]:
         return possible_instances(self.engine, relaxed, part, positive, first, self.budget.deadline)
 
-    def find_violating_plan(self, number: int, keeping: frozenset[int] = frozenset()) -> Solution:
+    def find_violating_plan(self, number: int, keeping: frozenset[int] = frozenset()) -> PlanningResult:
         """A plan that breaks a rule and keeps the others in ``keeping``, or the proof that there is none."""
         with self.budget.running():
             parts = [part for part in self.rules[number].parts if self._may_break(part)]
             if not parts:
-                return Solution(Answer.UNSOLVABLE, detail="relaxation")
+                return PlanningResult(PlanningStatus.UNSOLVABLE, detail="relaxation")
             if not self.can_search:
-                return Solution(Answer.NOT_FOUND, detail="plans of this problem are not searched")
+                return PlanningResult(PlanningStatus.NOT_FOUND, detail="plans of this problem are not searched")
             return self._broken_by_planners(parts, keeping)
 
-    def _by_planners(self, parts: Sequence[Part]) -> Decision:
+    def _by_planners(self, parts: Sequence[RulePart]) -> Decision:
         found = self._broken_by_planners(parts)
-        if found.answer is Answer.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             return Decision(True)
-        return Decision(False, found.detail) if found.answer is Answer.UNSOLVABLE else UNDECIDED
+        return Decision(False, found.detail) if found.status is PlanningStatus.UNSOLVABLE else UNDECIDED
 
-    def _broken_by_planners(self, parts: Sequence[Part], keeping: frozenset[int] = frozenset()) -> Solution:
-        unknown = Solution(Answer.NOT_FOUND, detail=UNDECIDED.proof)
+    def _broken_by_planners(self, parts: Sequence[RulePart], keeping: frozenset[int] = frozenset()) -> PlanningResult:
+        unknown = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
         relaxed = self.relaxation
         if relaxed is None:
             return unknown
@@ -150,7 +152,7 @@ class LintProblem:
                 if part.mode == "whole":
                     bindings = self._instances(relaxed, part, False)
                 else:
-                    bindings = relaxed.some(self._breach(part), part.parameters, count=CANDIDATES)
+                    bindings = relaxed.find_bindings(self._breach(part), part.parameters, count=CANDIDATES)
             except LimitReached:
                 return unknown
             every &= len(bindings) <= TRIED
@@ -158,10 +160,10 @@ class LintProblem:
                 found = trace_search.find_violating_plan(
                     self.checker, part, objects, self.budget.limited(EACH_S), keeping
                 )
-                if found.answer is Answer.SOLVED:
+                if found.status is PlanningStatus.SOLVED:
                     return found
-                every &= found.answer is Answer.UNSOLVABLE
-        return Solution(Answer.UNSOLVABLE, detail="planners searched everything") if every else unknown
+                every &= found.status is PlanningStatus.UNSOLVABLE
+        return PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything") if every else unknown
 
     # -- can a rule be kept? ------------------------------------------------------------------------------------------
 
@@ -188,16 +190,16 @@ class LintProblem:
     def _planned(self, numbers: Sequence[int], goal: bool) -> Decision:
         answer = trace_search.find_satisfying_plan(
             self.checker, frozenset(numbers), goal, self.budget.limited(PLAN_S)
-        ).answer
-        if answer is Answer.SOLVED:
+        ).status
+        if answer is PlanningStatus.SOLVED:
             return Decision(True)
-        return Decision(False, "a planner searched everything") if answer is Answer.UNSOLVABLE else UNDECIDED
+        return Decision(False, "a planner searched everything") if answer is PlanningStatus.UNSOLVABLE else UNDECIDED
 
     def _broken_for_good(self) -> frozenset[int]:
         """The rules that the initial state breaks, whatever comes."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         found = set()
         for monitor in self.start.runtime.monitors:
             if isinstance(monitor, Invariant):
@@ -207,14 +209,14 @@ class LintProblem:
                 found.add(plan.parts[monitor.part].rule)
         return frozenset(found)
 
-    def _cannot_keep(self, part: Part) -> bool:
+    def _cannot_keep(self, part: RulePart) -> bool:
         """Whether there is an instance that no trace keeps."""
         relaxed = self.relaxation
         if relaxed is None or part.mode == "each":
             return False
         try:
             if part.mode != "whole":
-                return bool(relaxed.never(part.body, part.parameters))
+                return bool(relaxed.find_impossible_binding(part.body, part.parameters))
             if self._unbounded:
                 return False
             return len(self._instances(relaxed, part, True)) < instance_count(self.task, part)

@@ -22,17 +22,17 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import symbols_read
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
 
-def forbids_step(part: Part) -> bool:
+def forbids_step(part: RulePart) -> bool:
     """Whether a part forbids its step in so many words, without any condition."""
     never = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
     return part.mode == "each" and not part.after and never and part.guard is None
 
 
-def step_pattern(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
+def step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
     """The step pattern of a part, and the variables that stand for any object in it."""
     step = part.step
     if isinstance(step, Quantified):
@@ -47,7 +47,7 @@ def value_statement(formula: Formula, binding: Binding, letter: int, positive: b
     return lambda grounder: grounder.truth(formula, binding, letter, positive)
 
 
-def add_violation(asked: LetterQuestion, part: Part) -> bool:
+def add_violation(asked: LetterQuestion, part: RulePart) -> bool:
     """Say that a part is broken here, for some objects: at letter 0, or after the step taken there.
 
     ``False`` if that is not about one letter and the next.
@@ -73,7 +73,7 @@ def add_violation(asked: LetterQuestion, part: Part) -> bool:
     return True
 
 
-def satisfaction_statements(part: Part, letters: tuple[int, ...]) -> list[Statement]:
+def satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
     """What is so of these letters wherever a part is kept: for all objects.
 
     At a letter with an action nothing is said of the end of the trace.
@@ -106,7 +106,7 @@ def _at_end(parameters: tuple[Variable, ...], body: Formula) -> Statement:
     return statement
 
 
-def _at_step(part: Part) -> Statement:
+def _at_step(part: RulePart) -> Statement:
     step, wild = step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:

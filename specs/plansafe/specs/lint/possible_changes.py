@@ -24,7 +24,7 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison, is_temporal, subformulas
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 Bound = dict[int, Variable]
 
@@ -52,7 +52,7 @@ class PossibleChanges:
             said = " or ".join([f"`{name}`" for name in names])
             yield f"no {said} changes the condition that is required after it, so the state before decides it"
 
-    def _matters(self, part: Part) -> bool:
+    def _matters(self, part: RulePart) -> bool:
         """Whether the step that a part is about may change what is asked for after it."""
         if is_temporal(part.body) or isinstance(part.body, Truth):
             return True

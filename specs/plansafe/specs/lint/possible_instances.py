@@ -11,10 +11,10 @@ from itertools import product
 from plansafe.specs.lint.letter_sequences import LetterSequences, RequiredValue
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Task, bind
 from plansafe.verifier.model.operations import mentions
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 MAX_BINDINGS = 2_000
@@ -22,7 +22,7 @@ Allowed = tuple[tuple[bool, bool], ...]
 """For each leaf of a program, whether it may be false, and whether it may be true."""
 
 
-def instance_count(task: Task, part: Part) -> int:
+def instance_count(task: Task, part: RulePart) -> int:
     """How many instances a part has."""
     number = 1
     for variable in part.parameters:
@@ -33,7 +33,7 @@ def instance_count(task: Task, part: Part) -> int:
 def possible_instances(
     engine: Engine,
     relaxed: Relaxation,
-    part: Part,
+    part: RulePart,
     positive: bool,
     first: bool = False,
     deadline: float | None = None,
@@ -44,7 +44,7 @@ def possible_instances(
     """
     task = engine.task
     if instance_count(task, part) > MAX_BINDINGS:
-        raise LimitReached(Limited.QUESTION)
+        raise LimitReached(LimitKind.QUESTION)
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)
@@ -53,7 +53,10 @@ def possible_instances(
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
         binding = bind(part.parameters, objects)
         later = tuple(
-            [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
+            [
+                (relaxed.may_hold(leaf, binding, False), relaxed.may_hold(leaf, binding, True))
+                for _, leaf in sequences.leaves
+            ]
         )
         key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
         if key not in known:

@@ -21,7 +21,7 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
         for formula in (part.body, part.guard, part.step):
             if formula is not None:
                 used |= variable_slots(formula)
-    used |= {-1 - a for match in rule.matches for a in match.atom.arguments if a < 0}
+    used |= {-1 - a for match in rule.step_patterns for a in match.atom.arguments if a < 0}
     text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
     names = shown_names([v.name for v in rule.declared])
     for variable, name in zip(rule.declared, names, strict=True):

@@ -18,8 +18,8 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
 from plansafe.verifier.model.operations import substitute
-from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.rules.model import Rule, RulePart
 
 MAX_NODES = 1_500
 
@@ -93,10 +93,10 @@ def _mark(execution: Execution) -> object:
 def outcome_of(execution: Execution) -> Outcome:
     """What the trace up to here does if it ends here."""
     goal = execution.engine.goal(execution.state) is True
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.plan
+    plan = execution.engine.rule_set
     broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
     return Outcome(broken, broken | undecided, goal)
@@ -105,46 +105,51 @@ def outcome_of(execution: Execution) -> Outcome:
 # ---- planners -------------------------------------------------------------------------------------------------------
 
 
-def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: bool, seconds: float) -> Solution:
+def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: bool, seconds: float) -> PlanningResult:
     """Whether some plan keeps these rules (all of them), and with ``goal`` reaches the goal.
 
     ``checker`` must be ``ok``, and leave nothing open.
     """
-    rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    rules = [
+        rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
     return _solved(checker, rules, checker.engine.task.goal if reach_goal else (), seconds)
 
 
 def find_violating_plan(
     checker: Checker,
-    part: Part,
+    part: RulePart,
     objects: tuple[int, ...],
     seconds: float,
     satisfied: frozenset[int] = frozenset(),
-) -> Solution:
+) -> PlanningResult:
     """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps the rules ``satisfied``."""
-    rules = [rule if n in satisfied else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
-    opposite = Part(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
+    rules = [
+        rule if n in satisfied else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
+    ]
+    opposite = RulePart(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
     rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))
     return _solved(checker, rules, (), seconds)
 
 
-def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> Solution:
+def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
     """What planners say of the task with other rules, and another goal."""
-    from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - searches for installed planners
+    from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - searches for installed planners
 
     task = checker.engine.task._replace(goal=goal)
     compiled = checker.compiled.variant(task, rules)
-    own = Checker.of(compiled._replace(options=checker.options._replace(replay="never")))
+    own = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if own.engine.limit is not None:
-        return Solution(Answer.NOT_FOUND, detail=own.engine.limit.message)
-    found = default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))
-    if found.answer is Answer.UNSOLVABLE and checker.options.lenient_types:
-        return found._replace(answer=Answer.NOT_FOUND)  # steps may be taken with objects that planners do not try
+        return PlanningResult(PlanningStatus.NOT_FOUND, detail=own.engine.limit.message)
+    found = default_planners().solve(PlanningQuery(own, rules=bool(rules), time_limit_s=seconds))
+    if found.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+        # Steps may be taken with objects that planners do not try.
+        return found._replace(status=PlanningStatus.NOT_FOUND)
     return found
 
 
-def _opposite(part: Part, objects: dict[int, int]) -> Formula:
+def _opposite(part: RulePart, objects: dict[int, int]) -> Formula:
     """What a trace is like that breaks an instance of a part."""
     wrong: Formula = Not(part.body)
     match part.mode:
@@ -158,6 +163,6 @@ def _opposite(part: Part, objects: dict[int, int]) -> Formula:
     return substitute(found, objects)
 
 
-def violation_condition(part: Part, wrong: Formula) -> Formula:
+def violation_condition(part: RulePart, wrong: Formula) -> Formula:
     """A letter that a part is about, and where something is ``wrong``."""
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], wrong))

@@ -145,7 +145,7 @@ def lint(options: SpecificationOptions) -> int:
             if not options.gaps or code == _UNUSABLE:
                 return code
             home_world = domain_request.world or (domain_request.project is not None and domain_request.project.world)
-            judge = Settings(world=home_world or None).question.judge
+            judge = Settings(world=home_world or None).criteria.judge
             return combined_exit_code(
                 (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, form, options.color))
             )

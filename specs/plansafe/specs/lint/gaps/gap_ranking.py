@@ -22,8 +22,8 @@ from plansafe.specs.lint.gaps.safe_plans import (
     with_actions_of,
 )
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Blame
 
 MAX_PROPOSALS = 60
@@ -123,8 +123,10 @@ class GapRanking:
         left = self.plans.deadline - monotonic()
         if plans or left <= 0:
             return min(plans, key=len, default=None)
-        solution = OwnSearch(MAX_STATES_FROM_DETOUR).solve(Query(self.compile([proposal])[0], time_limit_s=left))
-        if solution.answer is not Answer.SOLVED:
+        solution = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(
+            PlanningQuery(self.compile([proposal])[0], time_limit_s=left)
+        )
+        if solution.status is not PlanningStatus.SOLVED:
             return None
         path = with_actions_of(solution.steps, self.plans.engine)
         self._met(path)

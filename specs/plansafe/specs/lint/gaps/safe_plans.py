@@ -12,8 +12,8 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Headline
 
 MAX_STATES_FROM_START, MAX_STATES_FROM_DETOUR = 2_000, 300
@@ -35,10 +35,10 @@ def violated_at_end(execution: Execution, given: int) -> set[int] | None:
     """
     if execution.engine.goal(execution.state) is not True:
         return None
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return set()
-    rules, parts = execution.engine.rules, execution.engine.plan.parts
+    rules, parts = execution.engine.rules, execution.engine.rule_set.parts
     found = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
     hard = {rule for rule in found if not rules[rule].preference}
     return None if end.undecided() or any([rule < given for rule in hard]) else hard
@@ -62,8 +62,8 @@ class SafePlans:
         self.checker = checker
         self.engine = checker.engine
         self.deadline = deadline
-        self._far = OwnSearch(MAX_STATES_FROM_START)
-        self._near = OwnSearch(MAX_STATES_FROM_DETOUR)
+        self._far = ForwardSearch(MAX_STATES_FROM_START)
+        self._near = ForwardSearch(MAX_STATES_FROM_DETOUR)
 
     def text(self, path: Sequence[GroundAction]) -> str:
         """A path as a plan, one step in a line."""
@@ -81,7 +81,7 @@ class SafePlans:
     def parsed(self, plan: Source) -> StepPath | None:
         """The steps of a plan without times; ``None`` for anything else."""
         read = self.checker.read(plan)
-        if read.text.diagnostics or read.timed is not None or read.open:
+        if read.text.diagnostics or read.timed is not None or read.is_open:
             return None
         steps = [step for step in read.steps if not isinstance(step, IllFormed)]
         return tuple(steps) if len(steps) == len(read.steps) else None
@@ -92,18 +92,18 @@ class SafePlans:
         if left <= 0.01:
             return None
         search = self._near if prefix else self._far
-        found = search.solve(Query(self.checker, prefix, shortest=shortest, time_limit_s=left))
-        return (*prefix, *found.steps) if found.answer is Answer.SOLVED else None
+        found = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=left))
+        return (*prefix, *found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def by_others(self, limit_s: float) -> StepPath | None:
         """A safe plan to the goal by the planners that are installed."""
-        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - starts processes
+        from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - starts processes
 
         left = min(limit_s, self.deadline - monotonic())
         if left <= 0.1:
             return None
-        found = default_planners().solve(Query(self.checker, time_limit_s=left))
-        return tuple(found.steps) if found.answer is Answer.SOLVED else None
+        found = default_planners().solve(PlanningQuery(self.checker, time_limit_s=left))
+        return tuple(found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def shorter(self, path: StepPath, keep: Callable[[StepPath], bool]) -> StepPath:
         """A path with steps left out, one or two at a time, as long as ``keep`` says yes. Quadratic in its length."""

@@ -15,7 +15,7 @@ from plansafe.specs.lint.domain_index import effects
 from plansafe.specs.lint.part_statements import read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 UNREAD_WEIGHT = 2.0
 """The weight of a word that nobody reads, where it never changes, or an action is there to end it and for no more."""
@@ -49,7 +49,7 @@ class SuspicionWeights:
         by_rules: set[int] = set()
         dangerous: set[int] = set()
         for rule in rules:
-            by_rules |= read_symbols(rule) | {match.atom.predicate for match in rule.matches}
+            by_rules |= read_symbols(rule) | {match.atom.predicate for match in rule.step_patterns}
             dangerous |= {predicate for part in rule.parts for predicate in _dangers(part)}
         read = by_rules | _read_by_actions(task)
         changes = [e for action in task.actions.values() for e in effects(action)]
@@ -138,7 +138,7 @@ def _read_by_actions(task: Task) -> set[int]:
     return found | symbols_read(*formulas)
 
 
-def _dangers(part: Part) -> Iterator[int]:
+def _dangers(part: RulePart) -> Iterator[int]:
     """The predicates whose truth a violation of the part needs."""
     stack: list[tuple[Formula, bool]] = [(part.body, False)]
     if part.guard is not None:

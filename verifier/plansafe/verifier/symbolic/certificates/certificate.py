@@ -17,13 +17,13 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.rules.question import EVERY_VIOLATION, JUDGES, SEVERITIES, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, JUDGE_MODES, SEVERITIES, VerdictCriteria
 from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, WrongStep, trim_proof
 from plansafe.verifier.symbolic.circuits.circuit import Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, search_within_limits
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.texts import outcome_said
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.world_text import describe_outcome
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
@@ -54,7 +54,7 @@ class Certificate(NamedTuple):
     """
 
     claim: str
-    question: Question
+    criteria: VerdictCriteria
     exempt: tuple[str, ...]
     tool: str
     files: tuple[CertifiedFile, ...]
@@ -98,7 +98,7 @@ def write_certificate(
     task: Task,
     steps: Sequence[GroundAction | IllFormed],
     deadline: float | None = None,
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
 ) -> str | None:
     """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
 
@@ -108,25 +108,25 @@ def write_certificate(
     if encoding.limits:
         return None
     known, clauses = _clauses(encoding)
-    if known.numeric:
+    if known.numeric_inputs:
         return None
     now = time.monotonic()
     proof = find_refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
     if proof is None:
         return None
-    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(question)]
+    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(criteria)]
     lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
     lines += list(_inputs(encoding, known, task, steps))
     lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
     return seal(lines)
 
 
-def _asked(question: Question) -> list[str]:
+def _asked(criteria: VerdictCriteria) -> list[str]:
     """What decides, where that is not every violation."""
-    out = [f"c judge {question.judge}"] if question.introduced else []
-    least = question.min_severity
+    out = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
+    least = criteria.min_severity
     out += [f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else []
-    return out + [f"c exempt {json.dumps(f'{e.said}: {e.reason}')}" for e in question.exemptions]
+    return out + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]
 
 
 def seal(lines: Iterable[str]) -> str:
@@ -144,7 +144,7 @@ def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
     roots = failing_world_literals(encoding)
     known = Clauses(encoding.circuit)
     clauses = [clause for batch in known.encode(roots) for clause in batch]
-    return known, [*clauses, *[[known.literal(root)] for root in roots]]
+    return known, [*clauses, *[[known.signed_variable(root)] for root in roots]]
 
 
 def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
@@ -155,11 +155,11 @@ def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
 def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]) -> Iterator[str]:
     """What the variables stand for."""
     for node in known.inputs:
-        variable, key = known.literal(2 * node), encoding.circuit.keys[node]
+        variable, key = known.signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
             said = task.fact_text(key.predicate, key.code)
         elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):
-            outcome = outcome_said(task, taken, key.step, key.number, key.objects, key.alternative)
+            outcome = describe_outcome(task, taken, key.step, key.number, key.objects, key.alternative)
             said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
         else:
             continue
@@ -279,7 +279,7 @@ class _Reader:
         return line[:-1]
 
     def _certificate(self) -> Certificate:
-        tool, claim, question, files = "", "", EVERY_VIOLATION, []
+        tool, claim, criteria, files = "", "", EVERY_VIOLATION, []
         exempt: list[str] = []
         while (line := self._next()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
@@ -287,10 +287,10 @@ class _Reader:
                 tool = rest
             elif kind == "claim":
                 claim = rest
-            elif kind == "judge" and rest in JUDGES:
-                question = question._replace(judge=rest)
+            elif kind == "judge" and rest in JUDGE_MODES:
+                criteria = criteria._replace(judge=rest)
             elif kind == "min-severity" and rest in SEVERITIES:
-                question = question._replace(min_severity=rest)
+                criteria = criteria._replace(min_severity=rest)
             elif kind == "exempt":
                 said = _text(rest)
                 if said is None:
@@ -319,7 +319,7 @@ class _Reader:
             raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
         if self._file.read(1):
             raise WrongStep("there is text after the end")
-        return Certificate(claim, question, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
+        return Certificate(claim, criteria, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
 
     def _cnf(self, checker: ProofChecker, variables: int, count: int) -> str:
         digest = hashlib.sha256()

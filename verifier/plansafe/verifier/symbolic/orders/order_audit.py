@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached, WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.exclusive_pairs import find_implied_literals
@@ -39,8 +39,8 @@ from plansafe.verifier.symbolic.orders.partial_order import (
 from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation, RuleEncoding, encode_goal
 from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, no_openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.witness import certain_world
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -80,20 +80,20 @@ def audit_orders(
     pairs: Sequence[Precedence],
     deadline: float | None = None,
     *,
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
     open_worlds: OpenWorlds | None = None,
     solver: str = "auto",
-) -> Verdict:
+) -> WorldsVerdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
-    ``question`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
+    ``criteria`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
     ``Cyclic``, and ``SolverMissing`` if a solver is needed and not installed. Whether all orders can be executed is
     polynomial for steps that add and delete unconditionally, under conditions that are conjunctions; the rest is not,
     in general.
     """
     order = PartialOrder(len(steps), pairs)
-    return OrderAudit(engine, steps, order, deadline, question, open_worlds, solver).verdict()
+    return OrderAudit(engine, steps, order, deadline, criteria, open_worlds, solver).verdict()
 
 
 class OrderAudit:
@@ -105,7 +105,7 @@ class OrderAudit:
         steps: Sequence[GroundAction | IllFormed],
         order: PartialOrder,
         deadline: float | None,
-        question: Question,
+        criteria: VerdictCriteria,
         open_worlds: OpenWorlds | None,
         solver: str,
     ) -> None:
@@ -113,9 +113,9 @@ class OrderAudit:
         self.steps = steps
         self.order = order
         self.deadline = deadline
-        self.question = question
+        self.criteria = criteria
         self.open = open_worlds
-        self.certain = certain_world(steps)
+        self.certain = make_certain_world(steps)
         self.solver = solver
         self.example_worlds: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
@@ -127,7 +127,7 @@ class OrderAudit:
         self.violations: list[InstanceViolation] | None = None
         self._reachable: Literal | None = None
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> WorldsVerdict:
         """The verdict."""
         try:
             if self.open is None:
@@ -142,7 +142,7 @@ class OrderAudit:
         values = [self._value(which) for which in range(3)]
         failing = [seen.get(False) for seen in self.example_worlds]
         executable, goal, safe = values
-        return Verdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+        return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
     def _value(self, which: int) -> Worlds:
         seen, settled = self.example_worlds[which], self.settled[which]
@@ -164,7 +164,7 @@ class OrderAudit:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
-            judged = replay_order(self.engine, self.steps, world.order, self.question, self.deadline)
+            judged = replay_order(self.engine, self.steps, world.order, self.criteria, self.deadline)
         self._note(judged, world)
         return judged
 
@@ -209,7 +209,7 @@ class OrderAudit:
             moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
             work.left -= len(order)
             if moved != order:
-                judged = replay_order(self.engine, self.steps, moved, self.question, self.deadline)
+                judged = replay_order(self.engine, self.steps, moved, self.criteria, self.deadline)
                 if any([judged[which] is not False for which in about]):
                     place += run == 1
                     run = max(1, run // 2)
@@ -300,7 +300,7 @@ class OrderAudit:
             self._replay_order(order)
 
     def _safe(self, moments: Moments) -> Literal:
-        if self.question != EVERY_VIOLATION:
+        if self.criteria != EVERY_VIOLATION:
             raise TooHard("which violations count is judged on single orders")
         self.violations = RuleEncoding(moments).encode_violations()
         return moments.circuit.disjunction([v.literal for v in self.violations]) ^ 1
@@ -355,7 +355,7 @@ class OrderAudit:
 
     def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
         """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
-        return self.moments is None or choice in self.moments.template.stepper.outcomes
+        return self.moments is None or choice in self.moments.template.stepper.alternative_counts
 
     def share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
         """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
@@ -432,7 +432,7 @@ class OrderAudit:
         self.enumeration_reason = why
         try:
             if self.open is None:
-                enumerate_orders(self.engine, self.steps, self.order, self.question, self.deadline, self._enumerated)
+                enumerate_orders(self.engine, self.steps, self.order, self.criteria, self.deadline, self._enumerated)
             elif not self._each_world(self.open):
                 return
         except TooHard as limit:
@@ -449,7 +449,7 @@ class OrderAudit:
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
-            inner = OrderAudit(engine, steps, self.order, self.deadline, self.question, None, self.solver)
+            inner = OrderAudit(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
             inner.verdict()
             for which in range(3):
                 for value, found in inner.example_worlds[which].items():

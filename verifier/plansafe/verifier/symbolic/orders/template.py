@@ -15,18 +15,16 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
-from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
-from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
-from plansafe.verifier.symbolic.worlds.initial import initial
-from plansafe.verifier.symbolic.worlds.model import OrderInput
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
-from plansafe.verifier.symbolic.worlds.steps import Steps
-from plansafe.verifier.symbolic.worlds.witness import statements
+from plansafe.verifier.symbolic.worlds.encoding import OrderInput
+from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
+from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.trace import StepEncoder
+from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 Fact = tuple[int, int]
 """(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""
@@ -59,15 +57,15 @@ class Openings(NamedTuple):
 
     circuit: Circuit
     start: SymbolicState
-    evaluation: Evaluation
+    evaluation: FormulaCompiler
     allowed: Literal = TRUE
 
 
 def no_openings(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
-    evaluation = Evaluation(engine.task, circuit, PossibleCertain(engine.task))
-    return Openings(circuit, initial(engine.task, circuit, ()).state, evaluation)
+    evaluation = FormulaCompiler(engine.task, circuit, PossibleCertain(engine.task))
+    return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, evaluation)
 
 
 class PlanTemplate:
@@ -90,8 +88,8 @@ class PlanTemplate:
         self.start = openings.start.copy()
         self.state = openings.start.copy()
         self.size = len(self.task.predicates)
-        self.stepper = Steps(openings.evaluation)
-        self.statements = statements(steps)
+        self.stepper = StepEncoder(openings.evaluation)
+        self.statements = list_oneof_statements(steps)
         self.open_values: list[Fact] = [
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)
@@ -103,7 +101,7 @@ class PlanTemplate:
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
         """Step -> its fact of an action predicate, where rules read one."""
-        self._derived = Derived(self.task, openings.evaluation) if self.task.axioms else None
+        self._derived = DerivedFacts(self.task, openings.evaluation) if self.task.axioms else None
         try:
             self._derive()
             self.steps = self._settle(steps, deadline)
@@ -119,18 +117,18 @@ class PlanTemplate:
 
     def _derive(self) -> None:
         if self._derived is not None:
-            self._derived.compute(self.state)
+            self._derived.update(self.state)
 
     def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
         while True:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 if deadline is not None and monotonic() > deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue
-                able, changes = self.stepper.take(self.state, step, number)
+                able, changes = self.stepper.encode_step(self.state, step, number)
                 facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
                 numbers: dict[Fact, Sum] = {}
                 for function, code, quantity in changes.quantities:
@@ -216,4 +214,4 @@ class Timeline:
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)

@@ -17,8 +17,8 @@ from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_so
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Precedence, bit_numbers
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.witness import total_outcomes
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
 """Circles of three that are forbidden beforehand."""
@@ -142,12 +142,12 @@ class WorldSearch:
             elif not value and isinstance(key, OutcomeInput):
                 rejected.add(key)
         outcomes = {}
-        for (step, number, objects), alternatives in template.stepper.outcomes.items():
+        for (step, number, objects), alternatives in template.stepper.alternative_counts.items():
             outcomes[step, number, objects] = next(
                 k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
             )
         values = {key: model.values.get(key, 0) for key in template.open_values}
-        return Completion(frozenset(facts), values, total_outcomes(template.statements, outcomes), order)
+        return Completion(frozenset(facts), values, complete_outcomes(template.statements, outcomes), order)
 
 
 def find_circles(order: PartialOrder, chosen: Sequence[Precedence]) -> list[list[Precedence]]:

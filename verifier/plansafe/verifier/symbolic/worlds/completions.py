@@ -9,7 +9,8 @@ later searches (counterexample-guided expansion of the universal quantifier: Jan
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import WorkBudget
@@ -26,17 +27,66 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     find_dependencies,
 )
 from plansafe.verifier.symbolic.circuits.terms import Comparison
-from plansafe.verifier.symbolic.worlds.decision import Decision, Open
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, Encoding, FactInput
+
+OpenVariable = int | OpenNumber
+"""Something open: the input node of a fact, or a number (function, code)."""
+
+
+class DecisionProblem(NamedTuple):
+    """Completions and outcomes.
+
+    ``allowed`` is over facts and numbers: the completion exists; some completion must. ``good`` is over these and
+    outcomes: the plan is SAFE or VALID in the world. Whatever else ``good`` depends on, inputs and numbers, is an
+    outcome; ``outcomes_allowed`` says which of them are possible. A completion is good if ``good`` holds for all
+    possible outcomes.
+    """
+
+    circuit: Circuit
+    allowed: Literal
+    good: Literal
+    facts: tuple[int, ...]
+    numbers: tuple[OpenNumber, ...] = ()
+    outcomes_allowed: Literal = TRUE
+
+
+def build_decision_problem(
+    encoding: Encoding, outcomes_allowed: Literal = TRUE, outcome_numbers: Collection[OpenNumber] = ()
+) -> DecisionProblem:
+    """The decision about an encoding: a completion is good if the plan is SAFE, or VALID, whatever the outcomes.
+
+    ``outcome_numbers`` are not open but chosen by the world, such as durations.
+    """
+    circuit = encoding.circuit
+    good = circuit.conjunction([encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1])
+    nodes, numbers = find_dependencies(circuit, [encoding.allowed, good])
+    facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
+    given = tuple(sorted(numbers.difference(outcome_numbers)))
+    return DecisionProblem(circuit, encoding.allowed, good, facts, given, outcomes_allowed)
+
+
+class PartialAssignment(NamedTuple):
+    """Some open facts and numbers with values."""
+
+    facts: tuple[tuple[FactInput, bool], ...] = ()
+    numbers: tuple[tuple[OpenNumber, Number], ...] = ()
+
+
+class OpenVariables(NamedTuple):
+    """Some open facts and numbers."""
+
+    facts: tuple[FactInput, ...] = ()
+    numbers: tuple[OpenNumber, ...] = ()
+
 
 QUESTION_WORK, GATE_WORK = 400, 1
 """Units of a :class:`WorkBudget` for a question to a solver, and for each gate that it reaches."""
 
-OpenValues = dict[Open, bool | Number]
+OpenValues = dict[OpenVariable, bool | Number]
 """The values of what is open and matters."""
 
 
-class Completions:
+class CompletionSearch:
     """Searches among the completions of a decision. They share solvers, so ask causes and questions of one object.
 
     ``near`` are the facts and numbers that ``good`` depends on, ``far`` those tied to them by ``allowed``. What
@@ -51,7 +101,7 @@ class Completions:
 
     def __init__(
         self,
-        decision: Decision,
+        decision: DecisionProblem,
         engine: str = "auto",
         deadline: float | None = None,
         work: WorkBudget | None = None,
@@ -66,8 +116,8 @@ class Completions:
         far = find_dependencies(circuit, [self.allowed])
         self._size = len(near.nodes) + len(far.nodes)
         facts, numbers = set(decision.facts), set(decision.numbers)
-        self.near: list[Open] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
-        self.far: list[Open] = [
+        self.near: list[OpenVariable] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
+        self.far: list[OpenVariable] = [
             *sorted(facts.intersection(far.nodes).difference(near.nodes)),
             *sorted((far.numbers - near.numbers) & numbers),
         ]
@@ -95,7 +145,7 @@ class Completions:
 
     # -- completions --------------------------------------------------------------------------------------------------
 
-    def candidates(self, prefer: Sequence[Open]) -> tuple[list[Open], list[Open]]:
+    def candidates(self, prefer: Sequence[OpenVariable]) -> tuple[list[OpenVariable], list[OpenVariable]]:
         """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``.
 
         The first list is all of it, the second what is preferred.
@@ -142,7 +192,7 @@ class Completions:
             if not self.decided_by_outcomes or not self._refuted(model):
                 return model
 
-    def of_world(self, world: Completion, items: Iterable[Open]) -> OpenValues | None:
+    def of_world(self, world: Completion, items: Iterable[OpenVariable]) -> OpenValues | None:
         """The completion of a world; ``None`` if it does not give a number."""
         found: OpenValues = {}
         for item in items:
@@ -155,12 +205,12 @@ class Completions:
                 return None
         return found
 
-    def completion(self, model: Model, items: Iterable[Open]) -> OpenValues:
+    def completion(self, model: Model, items: Iterable[OpenVariable]) -> OpenValues:
         """The completion of a model; what the solver has not met does not matter to it."""
         inputs, values = model
         return {item: inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in items}
 
-    def literal(self, item: Open, value: bool | Number) -> Literal:
+    def literal(self, item: OpenVariable, value: bool | Number) -> Literal:
         """That an open fact or number has a value."""
         if isinstance(item, int):
             return 2 * item + (not value)
