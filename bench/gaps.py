@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
 
-from plansafe.specs.lint.gaps import judge as judging
-from plansafe.specs.lint.gaps import search as searching
-from plansafe.specs.lint.gaps.explore import Found
-from plansafe.specs.lint.gaps.judge import GapRanking
+from plansafe.specs.lint.gaps import gap_ranking, gap_search
+from plansafe.specs.lint.gaps.detours import ExploitedProposal
+from plansafe.specs.lint.gaps.gap_ranking import GapRanking
 from plansafe.specs.lint.gaps.model import Gap, GapOptions
-from plansafe.specs.lint.gaps.patterns import Patterns
+from plansafe.specs.lint.gaps.patterns import ProposalPatterns
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.words import NOTHING, Word, Words
+from plansafe.specs.lint.gaps.suspicion import NO_SUSPICION, Suspicion, SuspicionWeights
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "lint_gaps"))
 import gaps_cases
@@ -42,12 +41,12 @@ FIRST = (1, 3, 5, 10)
 class Detours(GapRanking):
     """A baseline: the first plans that detours lead to, whatever they do, without a proposed rule."""
 
-    def gaps(self, _: Sequence[Found], problem: str) -> list[Gap]:
+    def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The plans as gaps."""
         unique = list({self.plans.steps(path): path for path in self.met})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
-            for number, steps in enumerate(self.chosen(unique)[: self.options.limit])
+            for number, steps in enumerate(self.chosen(unique)[: self.options.max_gaps])
         ]
 
     def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -70,32 +69,32 @@ def nothing(*_: object) -> Iterator[Proposal]:
 
 def weigh(weight: float) -> None:
     """Give every word that is suspicious at all this weight."""
-    made = Words.__init__
+    made = SuspicionWeights.__init__
 
-    def flat(self: Words, *arguments: object) -> None:
+    def flat(self: SuspicionWeights, *arguments: object) -> None:
         made(self, *arguments)  # type: ignore[arg-type]
-        even = [word._replace(weight=weight) if word.weight * weight else NOTHING for word in self.facts]
+        even = [word._replace(weight=weight) if word.weight * weight else NO_SUSPICION for word in self.facts]
         self.facts, kinds = even, self.kinds
-        self.kinds = [word._replace(weight=weight) if word.weight * weight else NOTHING for word in kinds]
-        self.actions = {name: Word(weight * bool(word.weight), word.reason) for name, word in self.actions.items()}
+        self.kinds = [word._replace(weight=weight) if word.weight * weight else NO_SUSPICION for word in kinds]
+        self.actions = {name: Suspicion(weight * bool(word.weight), word.reason) for name, word in self.actions.items()}
 
-    Words.__init__ = flat  # type: ignore[method-assign, assignment]
+    SuspicionWeights.__init__ = flat  # type: ignore[method-assign, assignment]
 
 
 def vary(variant: str) -> None:
     """Switch off what a variant is without."""
     if variant in ("detours", "random"):
         weigh(0.0)
-        searching.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
+        gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together" | "without-meanwhile" | "without-left":
-            setattr(Patterns, variant.partition("-")[2], nothing)
+            setattr(ProposalPatterns, variant.partition("-")[2], nothing)
         case "without-siblings":
-            searching.analogies = lambda *_: []  # type: ignore[assignment]
+            gap_search.analogies = lambda *_: []  # type: ignore[assignment]
         case "without-words":
             weigh(1.0)
         case "without-turns":
-            judging.in_turn = lambda entries, _: list(entries)  # type: ignore[assignment]
+            gap_ranking.in_turn = lambda entries, _: list(entries)  # type: ignore[assignment]
 
 
 VARIANTS = (
@@ -114,8 +113,8 @@ def main() -> None:
     parser.add_argument("--control", action="store_true")
     parser.add_argument("--library", default="")
     parser.add_argument("--limit", type=int, default=10)
-    parser.add_argument("--least", type=float, default=GapOptions().least)
-    parser.add_argument("--steps", type=int, default=GapOptions().steps)
+    parser.add_argument("--least", type=float, default=GapOptions().min_score)
+    parser.add_argument("--steps", type=int, default=GapOptions().max_steps)
     parser.add_argument("--time", type=float, default=120.0)
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args()
@@ -123,7 +122,7 @@ def main() -> None:
     if arguments.count:
         cases = random.Random(arguments.seed).sample(cases, min(arguments.count, len(cases)))
     options = GapOptions(
-        limit=arguments.limit, least=arguments.least, steps=arguments.steps, time_limit_s=arguments.time
+        max_gaps=arguments.limit, min_score=arguments.least, max_steps=arguments.steps, time_limit_s=arguments.time
     )
     vary(arguments.variant)
     library = tuple([name for name in arguments.library.split(",") if name])

@@ -23,7 +23,7 @@ SAFECHECK = str(Path(sys.executable).parent / "safecheck")
 KERNEL = """import sys
 from plansafe.verifier.kernel import Kernel
 domain, problem, plan = (open(path).read() for path in sys.argv[1:])
-headline = Kernel(domain, problem).judge(plan).headline
+headline = Kernel(domain, problem).audit(plan).headline
 sys.exit({"SAFE": 0, "VALID": 0, "UNKNOWN": 3}.get(headline, 1))"""
 TARGETS = {"hh10000": 10, "c_hh10000": 10, "grip3334": 10, "timed2000": 3, "ax40": 3, "derived1200": 3, "wh200": 10}
 LENGTH = 1200

@@ -17,7 +17,7 @@ from time import process_time
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
-from plansafe.verifier.diagnose.regrets import Grade, Regrets, Regretted
+from plansafe.verifier.diagnose.regrets import Grade, PlanRegrets, RegretCalculator
 
 GRADES = (Grade.ESTIMATE, Grade.FOUND, Grade.PROVED)
 
@@ -59,12 +59,12 @@ def main() -> None:
             made = draw(family, number, given.seed)
             checker = made.checker()
             asked = plans(made, given.faults, Random(f"{given.seed}/{family}/{number}"))
-            found: dict[Grade, list[Regrets]] = {}
+            found: dict[Grade, list[PlanRegrets]] = {}
             for grade in GRADES:
-                batch = Regretted(checker)
-                batch.of([Source("plan", "")], Grade.ESTIMATE)  # grounds the task
+                batch = RegretCalculator(checker)
+                batch.compute([Source("plan", "")], Grade.ESTIMATE)  # grounds the task
                 started = process_time()
-                found[grade] = batch.of(asked, grade, given.seconds)
+                found[grade] = batch.compute(asked, grade, given.seconds)
                 took = process_time() - started
                 times[grade] += took
                 slowest[grade] = max(slowest[grade], took / len(asked))

@@ -35,14 +35,13 @@ from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.api import diagnose, phrase
+from plansafe.verifier.diagnose.api import diagnose, edit_text
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import chain, own_search
-from plansafe.verifier.repair import api, extract, graph
+from plansafe.verifier.planning import forward_search, planner_chain
+from plansafe.verifier.repair import alignments, api, search
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
 from plansafe.verifier.reporting.confirmation import Confirmer
@@ -123,7 +122,7 @@ def main() -> int:
 
 def by_processor_time() -> None:
     """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
-    for module in (api, graph, extract, chain, own_search):
+    for module in (api, search, alignments, planner_chain, forward_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 
@@ -264,13 +263,13 @@ def drawn(count: int, seed: int) -> list[Fault]:
 
 def hazardous(ready: Prepared, plan: Source) -> bool:
     """Whether a plan is UNSAFE: asked of the engine alone, which does not explain it."""
-    engine, question = ready.checker.engine, ready.checker.options.question
+    engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
-    run = Run(engine, HALT)
-    run.steps(steps)
+    run = Replay(engine, HALT)
+    run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([counts(engine, violation, question) for violation in outcome.violations])
+    return done and any([engine.decides(violation, criteria) for violation in outcome.violations])
 
 
 def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:
@@ -315,7 +314,7 @@ def page(name: str, what: str, ready: Prepared, plan: Source, found: Diagnosis, 
     if not found.repair.repairs:
         return "\n".join([*lines, *[f"   {line}" for line in plan.text.splitlines()], ""])
     best = found.repair.repairs[0]
-    lines += [f"   edit: {phrase(edit)}" for edit in best.edits]
+    lines += [f"   edit: {edit_text(edit)}" for edit in best.edits]
     before = original_lines(ready, plan)
     after = list(best.steps)
     if ready.write is not None and plan == ready.plan:
@@ -323,8 +322,8 @@ def page(name: str, what: str, ready: Prepared, plan: Source, found: Diagnosis, 
     width = max(map(len, before), default=0)
     for left, right, sign in beside(before, after, best.origin, {edit.position for edit in best.edits}):
         lines.append(f"   {left:{width}} {sign} {right}".rstrip())
-    if found.report.decided.before:
-        lines.append(f"   left as they were before: {best.report.decided.before} hazards of the scene")
+    if found.report.verdict_basis.before:
+        lines.append(f"   left as they were before: {best.report.verdict_basis.before} hazards of the scene")
     return "\n".join([*lines, ""])
 
 

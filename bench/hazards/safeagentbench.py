@@ -31,14 +31,14 @@ from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report, Worlds
 from plansafe.verifier.rules.model import Rule
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data")) / "safeagentbench"
-TAXONOMY = load()["safeagentbench"]
+TAXONOMY = load_taxonomies()["safeagentbench"]
 SERIOUS = ("medium", "high", "critical")
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 

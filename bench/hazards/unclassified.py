@@ -96,7 +96,7 @@ def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
             start = process_time()
             checker = Checker(scene.domain, scene.problem, specs, OPTIONS, resolve=lambda name, _: _shipped(name))
             if not asks:
-                checker.what_if.classes.clear()
+                checker.unclassified_check.classes.clear()
             report = checker.check(read.plan)
             times.append(process_time() - start)
         yield Measured(case, report, times[1], times[0])
@@ -135,9 +135,9 @@ def show(title: str, measured: list[Measured]) -> None:
     kinds: Counter[str] = Counter()
     for entry in capped:
         for unknown in entry.report.coverage.unclassified if entry.report.coverage else ():
-            if unknown.breaks:
+            if unknown.possible_violations:
                 classes[unknown.name] += 1
-                kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.breaks})
+                kinds.update({f"{unknown.name} as {'+'.join(s.kinds)}: {s.rule}" for s in unknown.possible_violations})
     print(f"  classes: {', '.join([f'{name} {number}' for name, number in classes.most_common(60)])}")
     for text, number in kinds.most_common(15):
         print(f"    {number:4} {text}")

@@ -22,13 +22,11 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.worlds.cause import minimal_cause
-from plansafe.verifier.symbolic.worlds.completions import Completions
-from plansafe.verifier.symbolic.worlds.decision import decision_of
-from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.question import question
-from plansafe.verifier.symbolic.worlds.reasons import MAX_WORK
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries
+from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, build_decision_problem
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries
+from plansafe.verifier.symbolic.worlds.explanation import MAX_WORK, find_minimal_cause
+from plansafe.verifier.symbolic.worlds.question import find_question
 
 
 class Row(NamedTuple):
@@ -67,19 +65,19 @@ def measure(name: str, task: Task) -> Row:
     gc.collect()
     gc.disable()
     started = time.process_time()
-    encoding = encode(checker.compiled, read.steps)
+    encoding = encode_plan(checker.compiled, read.steps)
     judge = EncodingQueries(encoding)
     verdict = judge.decide()
     judged = time.process_time()
     assert verdict.safe is not Worlds.ALL, name
-    completions = Completions(decision_of(encoding), work=WorkBudget(MAX_WORK))
-    cause = minimal_cause(
-        decision_of(encoding),
-        world=verdict.not_executable or verdict.not_goal or verdict.not_safe,
+    completions = CompletionSearch(build_decision_problem(encoding), work=WorkBudget(MAX_WORK))
+    cause = find_minimal_cause(
+        build_decision_problem(encoding),
+        world=verdict.inexecutable_world or verdict.unmet_goal_world or verdict.unsafe_world,
         completions=completions,
     )
     caused = time.process_time()
-    asked = question(decision_of(encoding), completions=completions)
+    asked = find_question(build_decision_problem(encoding), completions=completions)
     ended = time.process_time()
     completions.close()
     judge.close()

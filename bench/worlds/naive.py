@@ -40,7 +40,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.model import RulePart, step_predicate
 
 MEMORY = 12 * 2**30
 Binding = Mapping[int, int]
@@ -54,7 +54,7 @@ class Naive:
         assert not checker.compiled.openings and not checker.compiled.invariants
         self.checker, self.task, self.steps = checker, checker.engine.task, steps
         self.action_predicates = {
-            p: action for (kind, action), p in checker.engine.plan.action_predicates.items() if kind == "start"
+            p: action for (kind, action), p in checker.engine.rule_set.action_predicates.items() if kind == "start"
         }
         assert not self.task.axioms and not any(self.task.initial_fluents)
         task = self.task
@@ -183,7 +183,7 @@ class Naive:
     # -- rules --------------------------------------------------------------------------------------------------------
 
     def _violations(self) -> Iterator[Any]:
-        for part in self.checker.engine.plan.parts:
+        for part in self.checker.engine.rule_set.parts:
             for binding in self.bindings(part.parameters):
                 if part.mode == "always":
                     for taken, state in zip(self.taken, self.states, strict=True):
@@ -197,7 +197,7 @@ class Naive:
                 else:
                     raise TypeError(f"a temporal rule: {part.mode}")
 
-    def _at_steps(self, part: Part, binding: dict[int, int]) -> Iterator[Any]:
+    def _at_steps(self, part: RulePart, binding: dict[int, int]) -> Iterator[Any]:
         assert isinstance(part.step, Atom), "a step with arguments that may be anything"
         name = self.action_predicates[step_predicate(part.step)]
         objects = tuple([a if a >= 0 else binding[-1 - a] for a in part.step.arguments])

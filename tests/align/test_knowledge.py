@@ -62,7 +62,7 @@ class Replay:
             if not depth:
                 break
         text = f"{problem[:begin]}(:goal {condition}){problem[end + 1 :]}"
-        return Kernel(compiled.domain.text, text).judge("\n".join(steps)).goal
+        return Kernel(compiled.domain.text, text).audit("\n".join(steps)).goal
 
 
 def facts(texts: str) -> set[tuple[str, ...]]:
@@ -82,7 +82,7 @@ def check(replay: Replay, question: Question) -> None:
             assert found | gone == {fact for fact in told if "=" not in fact}
         case Asks.NEEDS:
             plan = "\n".join(question.steps + question.about)
-            assert replay.kernel.judge(plan).executable == (question.answer == NOTHING)
+            assert replay.kernel.audit(plan).executable == (question.answer == NOTHING)
             monitor = replay.task.checker.compiled
             step = monitor.engine.resolver.step(tuple(question.about[0][1:-1].split()))
             parts = conjuncts(And(step.action.start.condition))
@@ -111,8 +111,8 @@ def check(replay: Replay, question: Question) -> None:
             }
             assert there == (set() if question.answer == NOTHING else set(question.answer.split(", ")))
         case Asks.RULES:
-            judged = replay.kernel.judge("\n".join(question.steps + question.about))
-            earlier = replay.kernel.judge("\n".join(question.steps)).findings if question.steps else frozenset()
+            judged = replay.kernel.audit("\n".join(question.steps + question.about))
+            earlier = replay.kernel.audit("\n".join(question.steps)).findings if question.steps else frozenset()
             old = {(f.rule, f.binding) for f in earlier}
             new = [f for f in judged.findings if (f.rule, f.binding) not in old]
             found = {f.rule for f in new if not f.at_end}

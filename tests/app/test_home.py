@@ -13,9 +13,9 @@ from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.project.home_profile import read_home
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.planning.chain import default_planners
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
+from plansafe.verifier.planning.planner_chain import default_planners
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -62,7 +62,7 @@ def judged(home: str, plan: str, *, spec: str = RULES, problem: str = PROBLEM, *
 
 
 def used(report: Report) -> list[tuple[str, int]]:
-    return [(one.exemption.place, one.times) for one in report.decided.exempted]
+    return [(one.exemption.place, one.times) for one in report.verdict_basis.exempted]
 
 
 # ---- what decides ---------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_without_pets_what_harms_animals_alone_is_exempt() -> None:
     plan = "(light sink)\n(wipe)\n"
     report = judged("[who]\npets = false\n", plan)
     assert report.headline is Headline.UNSAFE  # somebody slips
-    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.decided.exempted] == [
+    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.verdict_basis.exempted] == [
         ("no pets live here", ["cat-dry"])
     ]
     assert used(judged("[who]\npets = true\n", plan)) == []
@@ -183,7 +183,7 @@ def test_where_all_rules_are_exempt_nothing_is_said_about_safety(run: Run) -> No
 def test_what_was_there_before_uses_no_exemption() -> None:
     lit = PROBLEM.replace("(:init)", "(:init (on oven))")
     report = judged(OVEN, "(wipe)\n", problem=lit, judge="introduced")
-    assert (report.headline, report.decided.before, used(report)) == (Headline.SAFE, 1, [])
+    assert (report.headline, report.verdict_basis.before, used(report)) == (Headline.SAFE, 1, [])
     assert used(judged(OVEN, "(wipe)\n", problem=lit)) == [("home.toml:1", 1)]
 
 
@@ -450,12 +450,15 @@ def test_no_search_leaves_aside_what_is_exempt_for_some_objects_alone() -> None:
     checker = Checker(*sources[:2], sources[2:], Options(home=profile))
     found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
     assert (found.status, found.detail[:24]) == (RepairStatus.NOT_FOUND, "plans cannot be repaired")
-    assert OwnSearch().solve(Query(checker)).answer is Answer.UNSUPPORTED
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.UNSUPPORTED
 
 
 def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
     problem = PROBLEM.replace("(wiped)", "(on oven)")
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
-    for home, answer in ((FIRE, Answer.SOLVED), (FIRE.replace("fire", "slip"), Answer.UNSOLVABLE)):
+    for home, answer in ((FIRE, PlanningStatus.SOLVED), (FIRE.replace("fire", "slip"), PlanningStatus.UNSOLVABLE)):
         checker = Checker(*sources[:2], sources[2:], Options(home=read_home(Source("home.toml", home)).profile))
-        assert [p.solve(Query(checker)).answer for p in (OwnSearch(), default_planners())] == [answer, answer]
+        assert [p.solve(PlanningQuery(checker)).status for p in (ForwardSearch(), default_planners())] == [
+            answer,
+            answer,
+        ]

@@ -94,9 +94,9 @@ def test_a_world_that_a_project_file_names_does_not_weaken_a_gate(run: Run) -> N
 
 
 def test_worlds_judge_what_is_introduced() -> None:
-    assert Settings().question.judge == "all"
-    assert Settings(world="virtualhome").question.judge == "introduced"
-    assert Settings(world="virtualhome", judge="all").question.judge == "all"
+    assert Settings().criteria.judge == "all"
+    assert Settings(world="virtualhome").criteria.judge == "introduced"
+    assert Settings(world="virtualhome", judge="all").criteria.judge == "all"
 
 
 @pytest.mark.parametrize("flags", [("--judge", "introduced"), ("--min-severity", "high")])

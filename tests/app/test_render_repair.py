@@ -16,8 +16,8 @@ from plansafe.app.session.diagnosis import Because, Examined
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.diagnose.cause import Cause
 from plansafe.verifier.diagnose.localise import Localisation
+from plansafe.verifier.diagnose.minimal_cause import Cause
 from plansafe.verifier.diagnose.model import ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds

@@ -17,20 +17,20 @@ import home_cases
 
 from plansafe.domains import domain_path
 from plansafe.specs.lint.api import lint
-from plansafe.specs.lint.model import Lint, LintOptions
+from plansafe.specs.lint.model import LintOptions, LintResult
 
 WORLDS = ("earbench", "household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
 
 
-def linted(world: str, seconds: float = 20.0) -> Lint:
+def linted(world: str, seconds: float = 20.0) -> LintResult:
     """What the linter says of the library in a world; ``seconds`` bound what formulas are asked."""
     domain = home_cases.load(Path(domain_path(world)))
     return lint(domain, [], home_cases.library(world), LintOptions(time_limit_s=seconds), home_cases.shipped)
 
 
-def faults(found: Lint) -> list[str]:
+def faults(found: LintResult) -> list[str]:
     """Each fault, what is only undecided left out."""
-    return [f"{fault.code} {fault.message}" for fault in found.faults if fault.code != "SC759"]
+    return [f"{fault.code} {fault.message}" for fault in found.findings if fault.code != "SC759"]
 
 
 def main() -> int:
@@ -45,7 +45,8 @@ def main() -> int:
         found = linted(world, options.seconds)
         wrong = faults(found) if found.usable else ["cannot be read"]
         bad += len(wrong)
-        said = f"{found.rules} rules, {found.idle} more not applicable, {len(found.open)} questions undecided"
+        counts = f"{found.rules} rules, {found.not_applicable} more not applicable"
+        said = f"{counts}, {len(found.open_questions)} questions undecided"
         print(f"{world}: {len(wrong)} faults ({said}; {perf_counter() - began:.1f} s)")
         for line in wrong:
             print(f"  {line}")

@@ -11,7 +11,15 @@ import pytest
 from plansafe.domains import domain_names, domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_names
-from plansafe.specs.taxonomy import TABLE, Taxonomies, Taxonomy, check, coverage, load, read
+from plansafe.specs.taxonomy import (
+    SHIPPED_TABLE,
+    Taxonomies,
+    Taxonomy,
+    category_coverage,
+    check_taxonomies,
+    load_taxonomies,
+    read_taxonomies,
+)
 from plansafe.verifier.api import Checker
 from plansafe.verifier.rules.model import Rule
 
@@ -63,16 +71,16 @@ def library() -> list[Rule]:
 
 
 def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
-    taxonomies = load()
+    taxonomies = load_taxonomies()
     assert taxonomies.diagnostics == ()
-    assert check(taxonomies, library) == ()
+    assert check_taxonomies(taxonomies, library) == ()
     sizes = {taxonomy.name: len(taxonomy.categories) for taxonomy in taxonomies.taxonomies}
     assert sizes == {"safel": 24, "safeplan-bench": 8, "safeagentbench": 10}
 
 
 def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule]) -> None:
-    safel = load()["safel"]
-    assert [covered.category.name for covered in coverage(safel, library) if not covered.rules] == []
+    safel = load_taxonomies()["safel"]
+    assert [covered.category.name for covered in category_coverage(safel, library) if not covered.rules] == []
     assert [rule.name for rule in library if not safel.categories_of(rule)] == []
     for category in safel.categories:
         (target,), (hazard,) = category.targets, category.hazards
@@ -85,9 +93,9 @@ def test_every_type_has_a_rule_that_applies_in_a_world_or_a_reason(world: str) -
     domain = home_cases.load(Path(domain_path(world)))
     checker = Checker(domain, nothing, home_cases.library(world), resolve=home_cases.shipped)
     applicable = [rule for rule in checker.rules if rule.applicable]
-    found = coverage(load()["safel"], applicable, world)
+    found = category_coverage(load_taxonomies()["safel"], applicable, world)
     assert {covered.category.name for covered in found if not covered.rules and not covered.reason} == set()
-    named = {category.name for category in load()["safel"].categories if world in category.worlds}
+    named = {category.name for category in load_taxonomies()["safel"].categories if world in category.worlds}
     assert named <= {covered.category.name for covered in found if covered.reason}, "a reason that is no longer true"
 
 
@@ -96,7 +104,7 @@ def _names(taxonomy: Taxonomy, rule: Stub) -> list[str]:
 
 
 def test_categories_are_computed() -> None:
-    ours = read(Source("ours.toml", OURS))["ours"]
+    ours = read_taxonomies(Source("ours.toml", OURS))["ours"]
     assert {rule.name: _names(ours, rule) for rule in RULES} == {
         "no-fire": ["burns"],
         "no-scorch": [],
@@ -107,14 +115,14 @@ def test_categories_are_computed() -> None:
         "no-frost": ["cold"],
         "plain": [],
     }
-    found = {covered.category.name: covered for covered in coverage(ours, RULES[:1], "oven-land")}
+    found = {covered.category.name: covered for covered in category_coverage(ours, RULES[:1], "oven-land")}
     assert found["burns"].rules == ("no-fire",)
     assert found["burns"].reason is None
     assert found["rays"].reason == "nothing radiates here"
     assert found["cold"].reason == "it is never cold"
     assert found["wet"].reason is None
     assert ours.categories[1].title == "wet"
-    found = {covered.category.name: covered.reason for covered in coverage(ours, RULES[:1], "ice-land")}
+    found = {covered.category.name: covered.reason for covered in category_coverage(ours, RULES[:1], "ice-land")}
     assert found == {
         "burns": None,
         "wet": "everything freezes",
@@ -125,12 +133,12 @@ def test_categories_are_computed() -> None:
 
 def _complaints(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:
     text = taxonomies.table.text
-    found = [*taxonomies.diagnostics, *check(taxonomies, RULES)]
+    found = [*taxonomies.diagnostics, *check_taxonomies(taxonomies, RULES)]
     return [(d.code, d.message, text[d.labels[0].span.start : d.labels[0].span.end]) for d in found]
 
 
 def test_a_table_that_does_not_fit_is_told_so() -> None:
-    assert _complaints(read(Source("ours.toml", OURS))) == [
+    assert _complaints(read_taxonomies(Source("ours.toml", OURS))) == [
         ("SC777", "`ours` says nothing of the hazard `flood-damage`, which `no-flood` name", "[ours]")
     ]
 
@@ -158,7 +166,7 @@ def test_a_table_that_does_not_fit_is_told_so() -> None:
 )
 def test_mistakes_are_shown_where_they_are(before: str, after: str, expected: tuple[str, str, str]) -> None:
     assert before in OURS
-    complaints = _complaints(read(Source("ours.toml", OURS.replace(before, after, 1))))
+    complaints = _complaints(read_taxonomies(Source("ours.toml", OURS.replace(before, after, 1))))
     code, message, place = expected
     assert any(c == code and m.startswith(message) and p.startswith(place) for c, m, p in complaints), complaints
 
@@ -166,19 +174,19 @@ def test_mistakes_are_shown_where_they_are(before: str, after: str, expected: tu
 def test_a_users_own_table(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OURS, encoding="utf-8")
-    assert [taxonomy.name for taxonomy in load(str(path)).taxonomies] == ["ours"]
-    assert load().table.name == TABLE
+    assert [taxonomy.name for taxonomy in load_taxonomies(str(path)).taxonomies] == ["ours"]
+    assert load_taxonomies().table.name == SHIPPED_TABLE
     with pytest.raises(KeyError):
-        load(str(path))["safel"]
+        load_taxonomies(str(path))["safel"]
     with pytest.raises(OSError, match="nowhere"):
-        load(str(tmp_path / "nowhere.toml"))
+        load_taxonomies(str(tmp_path / "nowhere.toml"))
 
 
 @pytest.mark.parametrize(
     "text", ["", "[" * 200, "x" * 20_000, "a = 1", "[a]\nb = [[1]]", '"" = {}', "[a.categories]\nb.hazards = [1]"]
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
-    found = read(Source("t.toml", text))
+    found = read_taxonomies(Source("t.toml", text))
     assert found.diagnostics or not found.taxonomies
     for diagnostic in found.diagnostics:
         span = diagnostic.labels[0].span

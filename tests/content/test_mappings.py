@@ -74,8 +74,8 @@ def test_rules_that_do_not_apply_lack_a_word_that_the_mapping_says_is_missing(wo
         r.name for r in library(world).rules
     }
     for rule in found.not_applicable:
-        assert rule.lacks
-        assert set(rule.lacks) <= missing | {lack for lack in rule.lacks if lack[0] in ("step", "rule")}
+        assert rule.missing_names
+        assert set(rule.missing_names) <= missing | {lack for lack in rule.missing_names if lack[0] in ("step", "rule")}
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -9,7 +9,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.rules.coverage import Bound, Coverage, NotApplicable, coverage
+from plansafe.verifier.rules.domain_coverage import DomainCoverage, InapplicableRule, WordMeaning, describe_coverage
 from plansafe.verifier.rules.elaborate import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
@@ -147,24 +147,24 @@ def test_two_mappings_of_one_specification_contradict_each_other() -> None:
     assert [d.code for d in checker.diagnostics if d.severity.value == "error"] == ["SC105"]
 
 
-def covered(checker: Checker) -> Coverage:
-    return coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
+def covered(checker: Checker) -> DomainCoverage:
+    return describe_coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
 def test_coverage_says_what_is_bound_what_applies_and_what_no_rule_sees() -> None:
     found = covered(mapping())
-    assert Bound("predicate", "burning", "mapped", "(powered ?x)") in found.words
-    assert found.of("own") == (Bound("predicate", "dusty", "own"),)
-    assert found.of("unbound") == (Bound("predicate", "smoking", "unbound"),)
+    assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in found.words
+    assert found.of("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert found.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
     assert found.applicable == ("attended", "cool", "clear", "no-dust")
-    assert found.not_applicable == (NotApplicable("no-smoke", (("predicate", "smoking"),)),)
+    assert found.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
     assert found.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
     assert (found.unseen_types, found.unseen_objects) == (("furniture",), ("desk",))
 
 
 def test_coverage_of_a_mapping_that_lacks_a_kind() -> None:
     found = covered(mapping(("(creature pet)", "")))
-    assert {rule.rule: rule.lacks for rule in found.not_applicable} == {
+    assert {rule.rule: rule.missing_names for rule in found.not_applicable} == {
         "attended": (("type", "creature"),),
         "no-smoke": (("predicate", "smoking"),),
     }
@@ -179,7 +179,7 @@ def test_a_mapping_leaves_rules_out_and_says_why() -> None:
     assert said(checker) == ["SC702 note (mapping m)"]
     found = covered(checker)
     assert found.applicable == ("attended", "cool", "clear")
-    assert NotApplicable("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
+    assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
     plan = "(press main)"
     assert [f.rule for f in checker.check(Source("p.plan", plan)).findings if f.rule == "no-dust"] == []
 
@@ -215,7 +215,7 @@ def test_a_rule_left_out_may_be_disabled_or_replaced_as_any_other() -> None:
         )
         assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
         assert [d for d in checker.diagnostics if "leaves out" in d.message] == []
-        assert [rule.lacks for rule in checker.rules if rule.name == "no-dust"] == lacks
+        assert [rule.missing_names for rule in checker.rules if rule.name == "no-dust"] == lacks
 
 
 def test_the_check_leaves_nothing_behind() -> None:
@@ -359,7 +359,7 @@ def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> No
       (:actions ((drop ?x) (drop ?x)) ((throw ?x))))"""
     problem = "(define (problem p) (:domain d) (:objects a - hob) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [Source("s.safe", text)])
-    lacks = {rule.name: rule.lacks for rule in checker.rules}
+    lacks = {rule.name: rule.missing_names for rule in checker.rules}
     assert lacks == {
         "one": (),
         "two": (("type", "lamp"),),
@@ -389,7 +389,7 @@ def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() 
     """A basin is no floor; an apple is food that can be sliced, an egg is not."""
     problem = "(define (problem p) (:domain d) (:objects b - basin f - floor a - apple e - egg) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", ROOMS), Source("p.pddl", problem), [Source("s.safe", PLACES)])
-    assert {rule.name: rule.lacks for rule in checker.rules} == {
+    assert {rule.name: rule.missing_names for rule in checker.rules} == {
         "into": (),
         "eats": (),
         "raws": (("step", "(slice ?f)"),),

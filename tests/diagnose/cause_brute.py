@@ -74,15 +74,15 @@ class Brute:
         steps = [step if number in world else "(idle)" for number, step in enumerate(self.plan[:last])]
         facts = tuple([f for number, f in enumerate(self.facts, len(self.plan)) if number in world])
         if finding.code == "SC310":
-            return not self._kernel(facts, ()).judge("\n".join(steps)).goal
+            return not self._kernel(facts, ()).audit("\n".join(steps)).goal
         if finding.code == "SC301":
             tried = self.plan[finding.step - 1].replace("(", "(real-", 1)
-            return not self._kernel(facts, ()).judge("\n".join([*steps, tried])).executable
+            return not self._kernel(facts, ()).audit("\n".join([*steps, tried])).executable
         rule = self._rule(finding)
         kind = self._kind(rule)
         if kind == "state":
             rule, steps = self._at_end(rule), steps[: finding.step]
-        findings = self._kernel(facts, rule).judge("\n".join(steps)).findings
+        findings = self._kernel(facts, rule).audit("\n".join(steps)).findings
         same = [f for f in findings if (f.rule, f.binding) == (finding.rule, tuple(sorted(finding.binding)))]
         return any([kind != "step" or f.step == finding.step for f in same])
 

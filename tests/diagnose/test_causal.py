@@ -9,10 +9,10 @@ from causal_cases import kitchen, random_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import CausalStructure, causal_structure
-from plansafe.verifier.diagnose.links import Link, Open, Threat
-from plansafe.verifier.execution.purpose import NotCovered, Support, supports
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
+from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
+from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import KernelLimit
 from plansafe.verifier.model.evaluation import Evaluator
@@ -22,10 +22,12 @@ from quick import every
 def test_supports_of_each_kind() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall)")).steps
-    assert supports(checker.engine, steps, 1) == (Support("step", 2, "(on hob)", None, "gives (on hob) to step 2"),)
+    assert find_supports(checker.engine, steps, 1) == (
+        Support("step", 2, "(on hob)", None, "gives (on hob) to step 2"),
+    )
     text = "keeps rule `off-before-leaving` for kitchen, hall, hob"
-    assert supports(checker.engine, steps, 2) == (Support("rule", 3, "", "off-before-leaving", text),)
-    assert supports(checker.engine, steps, 3) == (
+    assert find_supports(checker.engine, steps, 2) == (Support("rule", 3, "", "off-before-leaving", text),)
+    assert find_supports(checker.engine, steps, 3) == (
         Support("goal", 4, "(robot-in hall)", None, "gives (robot-in hall) to the goal"),
         Support("rule", 2, "", "home", "keeps rule `home`"),
     )
@@ -34,20 +36,20 @@ def test_supports_of_each_kind() -> None:
 def test_ill_formed_steps_support_nothing_and_do_not_disturb() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(jump) (switch-on hob kitchen) (fly) (switch-off hob kitchen)")).steps
-    assert supports(checker.engine, steps, 1) == ()
-    assert [s.text for s in supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
+    assert find_supports(checker.engine, steps, 1) == ()
+    assert [s.text for s in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
 
 
 def test_what_conditional_effects_give_reaches_the_goal() -> None:
     checker = kitchen(goal="(and (warm hob) (not (lit kitchen)))", init="", rules="")
     steps = checker.read(Source("p", "(switch-on hob kitchen) (cook hob)")).steps
-    assert [s.text for s in supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
+    assert [s.text for s in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
 
 
 def test_unknown_steps_and_time_are_refused() -> None:
     checker = kitchen()
     with pytest.raises(IndexError):
-        supports(checker.engine, (), 1)
+        find_supports(checker.engine, (), 1)
     durative = Source(
         "d",
         "(define (domain d) (:durative-action a :parameters () :duration (= ?duration 1) :effect ()))",
@@ -56,7 +58,7 @@ def test_unknown_steps_and_time_are_refused() -> None:
     checker = Checker(durative, problem)
     steps = checker.read(Source("p", "0: (a) [1]")).steps
     with pytest.raises(NotCovered):
-        supports(checker.engine, steps, 1)
+        find_supports(checker.engine, steps, 1)
 
 
 @pytest.mark.parametrize("stream", every(5, ["steps", "past", "ends", "ltl", "pddl3"]))
@@ -68,14 +70,14 @@ def test_supports_are_what_the_kernel_loses_without_the_step(stream: str) -> Non
             continue
         for plan in drawn.plans:
             try:
-                full = drawn.kernel.judge("\n".join(plan))
+                full = drawn.kernel.audit("\n".join(plan))
             except KernelLimit:
                 continue
             steps = drawn.checker.read(Source("p", "\n".join(plan))).steps
             for k in range(1, len(plan) + 1):
                 rest = "\n".join(plan[: k - 1] + plan[k:])
-                less = drawn.kernel.judge(rest)
-                found = supports(drawn.checker.engine, steps, k)
+                less = drawn.kernel.audit(rest)
+                found = find_supports(drawn.checker.engine, steps, k)
                 failed = {s + (s >= k) for s in less.failed_steps["force"]} - set(full.failed_steps["force"])
                 assert {s.step for s in found if s.kind == "step"} == {s for s in failed if s > k}
                 violated = {f.rule for f in less.findings if "force" in f.readings and f.rule in drawn.timeless}
@@ -94,13 +96,13 @@ def test_supports_are_what_the_kernel_loses_without_the_step(stream: str) -> Non
 def test_links_openings_and_threats_of_a_broken_plan() -> None:
     checker = kitchen(goal="(and (robot-in hall) (warm hob))")
     text = "(switch-on hob kitchen) (go kitchen hall) (cook hob) (switch-off hob kitchen) (light hall)"
-    found = causal_structure(checker, checker.read(Source("p", text)).steps)
+    found = find_causal_structure(checker, checker.read(Source("p", text)).steps)
     assert Link(0, "(robot-in kitchen)", 1, "step") in found.links
     assert Link(1, "(on hob)", 4, "step") in found.links
     assert Link(1, "(on hob)", 3, "effect") in found.links  # the condition of `cook`, whose effect is used
     assert Link(3, "(warm hob)", 6, "goal") in found.links
     assert Link(2, "(robot-in hall)", 5, "step") in found.links
-    assert found.open == (Open(4, "(robot-in kitchen)", True),)
+    assert found.open == (OpenPrecondition(4, "(robot-in kitchen)", True),)
     assert found.threats == (Threat(2, "(robot-in kitchen)", 4),)
     rule = "off-before-leaving for kitchen, hall, hob"
     assert [link for link in found.links if link.kind == "rule" and link.producer] == [
@@ -112,10 +114,10 @@ def test_links_openings_and_threats_of_a_broken_plan() -> None:
 def test_a_step_that_only_keeps_a_rule_is_not_redundant() -> None:
     checker = kitchen()
     text = "(light kitchen) (switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall)"
-    assert causal_structure(checker, checker.read(Source("p", text)).steps).redundant == (1, 2, 3)
+    assert find_causal_structure(checker, checker.read(Source("p", text)).steps).redundant == (1, 2, 3)
     checker = kitchen(init="(lit kitchen) (on hob)")
     text = "(light kitchen) (switch-off hob kitchen) (go kitchen hall)"
-    assert causal_structure(checker, checker.read(Source("p", text)).steps).redundant == (1,)
+    assert find_causal_structure(checker, checker.read(Source("p", text)).steps).redundant == (1,)
 
 
 def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
@@ -128,7 +130,7 @@ def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
     checker = Checker(Source("d", domain), Source("p", problem))
 
     def structure(text: str) -> CausalStructure:
-        return causal_structure(checker, checker.read(Source("plan", text)).steps)
+        return find_causal_structure(checker, checker.read(Source("plan", text)).steps)
 
     found = structure("(open b c) (open a b) (go a c)")
     assert {link for link in found.links if link.consumer == 3 and link.producer} == {
@@ -139,7 +141,7 @@ def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
     doors = {link for link in found.links if link.consumer == 4 and "door" in link.literal}
     assert {(link.producer, link.needed) for link in doors} == {(3, False)}
     found = structure("(open b c) (open a b) (shut b c) (go a c)")
-    assert found.open == (Open(4, "(path a c)", True),)
+    assert found.open == (OpenPrecondition(4, "(path a c)", True),)
     assert Threat(3, "(door b c)", 4) in found.threats
 
 
@@ -151,7 +153,7 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (price) 0)) (:goal (done)))"
     checker = Checker(Source("d", domain), Source("p", problem))
     steps = checker.read(Source("plan", "(set) (fill) (fill) (use) (fill)")).steps
-    found = causal_structure(checker, steps)
+    found = find_causal_structure(checker, steps)
     assert {(x.producer, x.literal, x.consumer) for x in found.links} == {
         (1, "(level) has a value", 2),
         (1, "(level) has a value", 3),
@@ -173,7 +175,7 @@ def test_a_conditional_effect_that_must_not_happen_is_a_need() -> None:
     def structure(goal: str) -> CausalStructure:
         problem = f"(define (problem p) (:domain d) (:init (q)) (:goal {goal}))"
         checker = Checker(Source("d", domain), Source("p", problem))
-        return causal_structure(checker, checker.read(Source("plan", "(make) (calm) (shake)")).steps)
+        return find_causal_structure(checker, checker.read(Source("plan", "(make) (calm) (shake)")).steps)
 
     assert Link(2, "(not (q))", 3, "effect") in structure("(p)").links
     assert structure("(p)").redundant == (2, 3)
@@ -192,7 +194,7 @@ def test_either_of_two_ways_is_not_needed_but_both_together_from_one_step_are() 
 
     def needed(text: str) -> set[tuple[int, bool]]:
         steps = checker.read(Source("plan", text)).steps
-        found = causal_structure(checker, steps)
+        found = find_causal_structure(checker, steps)
         return {(link.producer, link.needed) for link in found.links if link.consumer == len(steps)}
 
     assert needed("(one) (two) (use)") == {(1, False), (2, False)}
@@ -212,8 +214,8 @@ def test_links_and_threats_are_what_the_kernel_sees() -> None:
             continue
         for plan in drawn.plans:
             states = drawn.free.states("\n".join(plan))
-            found = causal_structure(drawn.checker, drawn.checker.read(Source("p", "\n".join(plan))).steps)
-            failed = set(drawn.kernel.judge("\n".join(plan)).failed_steps["force"])
+            found = find_causal_structure(drawn.checker, drawn.checker.read(Source("p", "\n".join(plan))).steps)
+            failed = set(drawn.kernel.audit("\n".join(plan)).failed_steps["force"])
             assert {opening.consumer for opening in found.open} - {found.goal} == failed
             for link in found.links:
                 if link.kind == "rule":
@@ -249,12 +251,12 @@ def test_without_its_redundant_steps_a_plan_is_no_worse_for_the_kernel(stream: s
             continue
         for plan in drawn.plans:
             text = "\n".join(plan)
-            redundant = causal_structure(drawn.checker, drawn.checker.read(Source("p", text)).steps).redundant
+            redundant = find_causal_structure(drawn.checker, drawn.checker.read(Source("p", text)).steps).redundant
             rest = [n for n in range(1, len(plan) + 1) if n not in redundant]
             short = "\n".join([plan[n - 1] for n in rest])
             try:
-                full, less = drawn.kernel.judge(text), drawn.kernel.judge(short)
-                goals = drawn.free.judge(text).goal, drawn.free.judge(short).goal
+                full, less = drawn.kernel.audit(text), drawn.kernel.audit(short)
+                goals = drawn.free.audit(text).goal, drawn.free.audit(short).goal
             except KernelLimit:
                 continue
             assert {rest[n - 1] for n in less.failed_steps["force"]} <= set(full.failed_steps["force"])
@@ -279,8 +281,8 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
         derived = engine.axioms.derived if engine.axioms is not None else frozenset()
         for plan in drawn.plans:
             steps = drawn.checker.read(Source("p", "\n".join(plan))).steps
-            links = causal_structure(drawn.checker, steps).links
-            run = Run(engine, FORCE)
+            links = find_causal_structure(drawn.checker, steps).links
+            run = Replay(engine, FORCE)
             for consumer, step in enumerate(steps, 1):
                 assert isinstance(step, GroundAction)
                 binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
@@ -301,5 +303,5 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
                                 text = text if code in run.state.facts[index] else f"(not {text})"
                                 assert [x for x in links if (x.consumer, x.literal, x.needed) == (consumer, text, True)]
                                 needed += 1
-                run.steps([step], consumer - 1)
+                run.run_steps([step], consumer - 1)
     assert needed > 5

@@ -9,7 +9,7 @@ from cause_brute import Brute, cut, small_draw
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.cause import Cause, minimal_cause, smallest_hitting_set
+from plansafe.verifier.diagnose.minimal_cause import Cause, find_minimal_cause, find_smallest_hitting_set
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.reporting.report import FindingClass
 from quick import every
@@ -19,7 +19,7 @@ def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
     """The cause of each finding, by rule (or code) and step."""
     plan = Source("p", text)
     findings = checker.check(plan).findings
-    return {(f.rule or f.code, f.step): minimal_cause(checker, plan, f) for f in findings}
+    return {(f.rule or f.code, f.step): find_minimal_cause(checker, plan, f) for f in findings}
 
 
 def test_a_violated_step_rule() -> None:
@@ -95,19 +95,19 @@ def test_ill_formed_and_timed_and_foreign() -> None:
     checker = kitchen()
     plan = Source("p", "(jump) (go kitchen hall)")
     finding = next(f for f in checker.check(plan).findings if f.finding_class is FindingClass.ILL_FORMED)
-    assert minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is not a step of this domain")
+    assert find_minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is not a step of this domain")
     finding = next(f for f in checker.check(Source("p", "(switch-on hob kitchen) (go kitchen hall)")).findings)
     with pytest.raises(NotCovered, match="SC201"):
-        minimal_cause(checker, Source("q", "(go kitchen hall)"), finding)
+        find_minimal_cause(checker, Source("q", "(go kitchen hall)"), finding)
     with pytest.raises(NotCovered, match="times"):
-        minimal_cause(checker, Source("q", "1: (go kitchen hall)"), finding)
+        find_minimal_cause(checker, Source("q", "1: (go kitchen hall)"), finding)
 
 
 def test_when_time_is_up_the_answer_is_enough_but_not_proved() -> None:
     checker = kitchen()
     plan = Source("p", "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
     (finding,) = checker.check(plan).findings
-    found = minimal_cause(checker, plan, finding, time_limit_s=0)
+    found = find_minimal_cause(checker, plan, finding, time_limit_s=0)
     assert found[:3] == ((2, 3), ("(in hob kitchen)",), False)
     assert found.text.endswith("are enough")
 
@@ -115,8 +115,8 @@ def test_when_time_is_up_the_answer_is_enough_but_not_proved() -> None:
 def test_smallest_hitting_set() -> None:
     cost = {(-1, n): 10 + n for n in range(5)}
     sets = [frozenset([(-1, a), (-1, b)]) for a, b in ((0, 1), (1, 2), (2, 3), (3, 4))]
-    assert smallest_hitting_set(sets, cost) == {(-1, 1), (-1, 3)}
-    assert smallest_hitting_set([], cost) == frozenset()
+    assert find_smallest_hitting_set(sets, cost) == {(-1, 1), (-1, 3)}
+    assert find_smallest_hitting_set([], cost) == frozenset()
 
 
 STREAMS = ("steps", "past", "ends", "ltl", "pddl3", "mixed")
@@ -144,7 +144,7 @@ def compare(stream: str, numbers: range) -> int:
             brute = Brute(drawn, plan)
             for finding in [f for f in findings if "halt" in f.readings and brute.answerable(f)][:4]:
                 last = cut(plan, findings, finding)
-                found = minimal_cause(checker, source, finding, time_limit_s=20)
+                found = find_minimal_cause(checker, source, finding, time_limit_s=20)
                 kept = brute.elements(found.steps, found.facts)
                 where = (
                     f"{stream} {number} {plan} {[write(f) for f in drawn.init]} {finding.rule} {finding.step} {found}"

@@ -12,7 +12,7 @@ from plansafe.app.session import diagnosis
 from plansafe.app.session.model import Settings
 from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.cause import _galloping  # type: ignore[attr-defined] # of its own file alone
+from plansafe.verifier.diagnose.minimal_cause import _gallop  # type: ignore[attr-defined] # of its own file alone
 
 Set = frozenset[tuple[int, int]]
 
@@ -32,7 +32,7 @@ def test_many_at_once_come_to_what_one_by_one_comes_to() -> None:
         for element in order:
             if enough(one_by_one - {element}):
                 one_by_one -= {element}
-        found, whole = _galloping(
+        found, whole = _gallop(
             every, order, lambda now, some, ok=enough: now - some if ok(now - some) else None, monotonic() + 60
         )
         assert (found, whole) == (one_by_one, True)
@@ -48,13 +48,13 @@ def test_few_questions_are_asked_of_a_long_plan() -> None:
         asked += 1
         return now - some if wanted <= now - some else None
 
-    assert _galloping(frozenset(order), order, shrunk, monotonic() + 60) == (wanted, True)
+    assert _gallop(frozenset(order), order, shrunk, monotonic() + 60) == (wanted, True)
     assert asked < 150
 
 
 def test_where_time_is_up_it_is_said() -> None:
     order = [(-1, number) for number in range(5)]
-    assert _galloping(frozenset(order), order, lambda now, some: now - some, monotonic() - 1) == (
+    assert _gallop(frozenset(order), order, lambda now, some: now - some, monotonic() - 1) == (
         frozenset(order),
         False,
     )

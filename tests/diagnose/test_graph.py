@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import CausalStructure, causal_structure
-from plansafe.verifier.diagnose.graph import MissingExtra, dot, explain_class, graph, picture
-from plansafe.verifier.diagnose.links import Link, Open, Threat
+from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
+from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
+from plansafe.verifier.diagnose.graph import MissingExtraError, dot_text, explain_class, networkx_graph, plan_graph
 from plansafe.verifier.diagnose.model import Diagnosis
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 
@@ -43,7 +43,7 @@ def labels(words: list[str]) -> Iterator[str]:
 
 
 def structure(checker: Checker, text: str) -> CausalStructure:
-    return causal_structure(checker, checker.read(Source("p", text)).steps)
+    return find_causal_structure(checker, checker.read(Source("p", text)).steps)
 
 
 def repair_of(checker: Checker, steps: list[str], origin: list[int], *edits: Edit) -> Repair:
@@ -61,15 +61,15 @@ def test_no_name_gets_out_of_its_quotes(names: list[str]) -> None:
     made = CausalStructure(
         steps,
         (Link(0, names[0], 1, "step"), Link(1, names[1], 2, "rule", True, names[2])),
-        (Open(2, names[1], True),),
+        (OpenPrecondition(2, names[1], True),),
         (Threat(1, names[2], 2),),
         (),
     )
-    words = tokens(dot(made))
+    words = tokens(dot_text(made))
     shown = [c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in f"undoes {names[2]}"]
     assert "".join(shown) in list(labels(words))
     assert words.count("->") == 4
-    assert words.count(";") == 1 + len(picture(made).nodes) + 4
+    assert words.count(";") == 1 + len(plan_graph(made).nodes) + 4
     assert [words[0], words[-1]] == ["digraph", "}"]
 
 
@@ -78,7 +78,7 @@ def test_no_name_gets_out_of_its_quotes(names: list[str]) -> None:
 )
 def test_hostile_names_are_shown_as_they_are(name: str) -> None:
     made = CausalStructure((name,), (), (), (), ())
-    words = tokens(dot(made))
+    words = tokens(dot_text(made))
     assert list(labels(words)) == ["initial state", f"1 {name}".replace("\n", "\N{REPLACEMENT CHARACTER}"), "goal"]
 
 
@@ -86,7 +86,7 @@ def test_nodes_and_edges_of_a_broken_plan() -> None:
     networkx = pytest.importorskip("networkx", reason="networkx is not installed")
     checker = kitchen()
     found = structure(checker, "(switch-on hob kitchen) (go kitchen hall) (switch-off hob kitchen)")
-    made = graph(found)
+    made = networkx_graph(found)
     assert isinstance(made, networkx.MultiDiGraph)
     kinds = {(a, b, data["kind"], data["label"]) for a, b, data in made.edges(data=True)}
     assert ("step 1", "step 3", "link", "(on hob)") in kinds
@@ -96,13 +96,13 @@ def test_nodes_and_edges_of_a_broken_plan() -> None:
     rule = "rule off-before-leaving for kitchen, hall, hob at 2"
     assert ("step 1", rule, "rule", "(on hob)") in kinds
     assert networkx.is_directed_acyclic_graph(made)
-    assert "start" not in {a for a, _ in graph(found, initial=False).edges()}
+    assert "start" not in {a for a, _ in networkx_graph(found, initial=False).edges()}
 
 
 def test_without_networkx_the_text_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingExtra, match=r"-m pip install 'networkx"):
-        graph(CausalStructure((), (), (), (), ()))
+    with pytest.raises(MissingExtraError, match=r"-m pip install 'networkx"):
+        networkx_graph(CausalStructure((), (), (), (), ()))
 
 
 def test_the_best_repair_is_marked() -> None:
@@ -113,12 +113,12 @@ def test_the_best_repair_is_marked() -> None:
     repair = repair_of(checker, [on, off, go], [1, 0, 2], inserted)
     result = RepairResult(RepairStatus.FOUND, (repair,), 1, True)
     diagnosis = Diagnosis("p", repair.report, (), result)
-    shown = picture(found, diagnosis)
+    shown = plan_graph(found, diagnosis)
     assert [(n.kind, n.label) for n in shown.nodes if n.edit] == [("inserted", off)]
     assert [(e.source, e.target, e.label) for e in shown.edges if e.kind == "before"] == [
         ("inserted 1", "step 2", "keeps rule `off-before-leaving`"),
     ]
-    assert "style=dotted, color=darkgreen" in dot(found, diagnosis)
+    assert "style=dotted, color=darkgreen" in dot_text(found, diagnosis)
     changed = repair_of(
         checker,
         [go, on],
@@ -127,7 +127,7 @@ def test_the_best_repair_is_marked() -> None:
         edit(EditKind.SUBSTITUTE, 1, 2, on, "(light hall)"),
     )
     diagnosis = diagnosis._replace(repair=result._replace(repairs=(changed,)))
-    assert {(n.name, n.edit, n.label) for n in picture(found, diagnosis).nodes if n.edit} == {
+    assert {(n.name, n.edit, n.label) for n in plan_graph(found, diagnosis).nodes if n.edit} == {
         ("step 2", "move", f"2 {go} -> place 1"),
         ("step 1", "substitute", f"1 {on} -> (light hall)"),
     }

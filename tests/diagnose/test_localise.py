@@ -11,9 +11,9 @@ from tiny_tasks import calls_allowed, cases, differences, expected
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, default_planners, localise
-from plansafe.verifier.planning.chain import Chain
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.planning.planner_chain import PlannerChain
 
 PART = 125
 DOMAIN = """
@@ -47,7 +47,7 @@ def plan(text: str) -> Source:
 @pytest.mark.parametrize("part", range(5))
 def test_equals_exhaustive_search(part: int) -> None:
     """625 tasks: the point of no return, the regret, the fatal step, v and x; and never too many calls."""
-    planner, seen = OwnSearch(), Counter[str]()
+    planner, seen = ForwardSearch(), Counter[str]()
     for seed, case in cases(f"suite {part}", PART):
         assert differences(case, planner) == [], (seed, case.task, case.plan)
         point = expected(case).point_of_no_return
@@ -60,7 +60,9 @@ class Script:
 
     name = "script"
 
-    def __init__(self, answers: dict[int, Answer], otherwise: Answer = Answer.NOT_FOUND) -> None:
+    def __init__(
+        self, answers: dict[int, PlanningStatus], otherwise: PlanningStatus = PlanningStatus.NOT_FOUND
+    ) -> None:
         self.answers = answers
         self.otherwise = otherwise
         self.asked: list[int] = []
@@ -68,9 +70,9 @@ class Script:
     def available(self) -> bool:
         return True
 
-    def solve(self, query: Query) -> Solution:
+    def solve(self, query: PlanningQuery) -> PlanningResult:
         self.asked.append(len(query.prefix))
-        return Solution(self.answers.get(len(query.prefix), self.otherwise), detail="as told", planner=self.name)
+        return PlanningResult(self.answers.get(len(query.prefix), self.otherwise), detail="as told", planner=self.name)
 
 
 @pytest.mark.parametrize("length", range(1, 40))
@@ -79,7 +81,7 @@ def test_binary_search_finds_every_point_within_its_calls(length: int) -> None:
     text = "ab ba " * length
     steps = " ".join(text.split()[:length])
     for point in range(-1, length + 1):
-        answers = {n: Answer.SOLVED if n <= point else Answer.UNSOLVABLE for n in range(length + 1)}
+        answers = {n: PlanningStatus.SOLVED if n <= point else PlanningStatus.UNSOLVABLE for n in range(length + 1)}
         script = Script(answers)
         found = localise(checker, plan(steps), planner=script)
         assert found.last_safe == point
@@ -93,8 +95,8 @@ def test_what_is_not_found_widens_the_interval_and_is_never_guessed(length: int)
     steps = " ".join(("ab ba " * length).split()[:length])
     for point in range(-1, length + 1):
         for unknown in range(length + 1):
-            answers = {n: Answer.SOLVED if n <= point else Answer.UNSOLVABLE for n in range(length + 1)}
-            script = Script({**answers, unknown: Answer.NOT_FOUND})
+            answers = {n: PlanningStatus.SOLVED if n <= point else PlanningStatus.UNSOLVABLE for n in range(length + 1)}
+            script = Script({**answers, unknown: PlanningStatus.NOT_FOUND})
             found = localise(checker, plan(steps), planner=script)
             low, high = found.point_of_no_return
             assert low <= point <= high
@@ -127,7 +129,7 @@ def test_calls_at_most() -> None:
     ],
 )
 def test_indices(text: str, violated: int | None, inexecutable: int | None, point: int) -> None:
-    found = localise(corridor(), plan(text), planner=OwnSearch())
+    found = localise(corridor(), plan(text), planner=ForwardSearch())
     assert (found.violated, found.inexecutable, found.last_safe) == (violated, inexecutable, point)
     assert found.fatal == (None if point == found.steps else point + 1)
     assert found.regret is None
@@ -140,15 +142,15 @@ def test_a_safe_plan_needs_no_planner() -> None:
 
 
 def test_regret_is_what_a_step_costs() -> None:
-    found = localise(corridor(), plan("ab ba l ab x"), planner=OwnSearch(), regret=True)
+    found = localise(corridor(), plan("ab ba l ab x"), planner=ForwardSearch(), regret=True)
     # Back and forth wastes one step each; the light has to be lit anyhow; after the break nothing helps.
     assert found.last_safe == 4
     assert found.regret == (0, 2, 0, 0, None)
 
 
 def test_regret_that_is_not_proved_is_not_told() -> None:
-    class Longer(OwnSearch):
-        def solve(self, query: Query) -> Solution:
+    class Longer(ForwardSearch):
+        def solve(self, query: PlanningQuery) -> PlanningResult:
             return super().solve(query)._replace(optimal=False)
 
     found = localise(corridor(), plan("ab bc"), planner=Longer(), regret=True)
@@ -160,7 +162,7 @@ def test_regret_that_is_not_proved_is_not_told() -> None:
     [("ab bc", "ab bc", None), ("ab bc", "ab ba", 2), ("ab", "ab bc", 2), ("ab bc", "ab", 2), ("", "ab", 1)],
 )
 def test_divergence(ours: str, theirs: str, divergence: int | None) -> None:
-    assert localise(corridor(), plan(ours), plan(theirs), OwnSearch()).divergence == divergence
+    assert localise(corridor(), plan(ours), plan(theirs), ForwardSearch()).divergence == divergence
 
 
 def test_blame_decides_what_counts() -> None:
@@ -172,11 +174,11 @@ def test_blame_decides_what_counts() -> None:
     ]
     for judge, point in ("all", -1), ("introduced", 1):
         checker = Checker(texts[0], texts[1], [texts[2]], Options(judge=judge))
-        assert localise(checker, plan("d"), planner=OwnSearch()).last_safe == point
+        assert localise(checker, plan("d"), planner=ForwardSearch()).last_safe == point
 
 
 def test_timed_plans_are_left_open() -> None:
-    found = localise(corridor(), Source("plan", "1: (walk a b)\n2: (walk a b)\n"), planner=OwnSearch())
+    found = localise(corridor(), Source("plan", "1: (walk a b)\n2: (walk a b)\n"), planner=ForwardSearch())
     assert (found.inexecutable, found.point_of_no_return, found.planner_calls) == (2, (-1, 2), 0)
     assert "timed" in found.detail
 
@@ -191,23 +193,33 @@ def test_errors_are_told() -> None:
 
 
 def test_a_chain_asks_the_next_where_one_gives_up() -> None:
-    silent, knowing = Script({}, Answer.UNSUPPORTED), Script({}, Answer.UNSOLVABLE)
-    chain = Chain([silent, knowing, Script({}, Answer.SOLVED)])
-    assert chain.solve(Query(corridor())).answer is Answer.UNSOLVABLE
-    assert Chain([silent, Script({})]).solve(Query(corridor())).answer is Answer.NOT_FOUND
-    assert Chain([Script({}, Answer.SOLVED), OwnSearch()]).solve(Query(corridor(), shortest=True)).optimal
-    assert Chain([Script({}, Answer.SOLVED), silent]).solve(Query(corridor(), shortest=True)).answer is Answer.SOLVED
+    silent, knowing = Script({}, PlanningStatus.UNSUPPORTED), Script({}, PlanningStatus.UNSOLVABLE)
+    chain = PlannerChain([silent, knowing, Script({}, PlanningStatus.SOLVED)])
+    assert chain.solve(PlanningQuery(corridor())).status is PlanningStatus.UNSOLVABLE
+    assert PlannerChain([silent, Script({})]).solve(PlanningQuery(corridor())).status is PlanningStatus.NOT_FOUND
+    assert (
+        PlannerChain([Script({}, PlanningStatus.SOLVED), ForwardSearch()])
+        .solve(PlanningQuery(corridor(), shortest=True))
+        .optimal
+    )
+    assert (
+        PlannerChain([Script({}, PlanningStatus.SOLVED), silent]).solve(PlanningQuery(corridor(), shortest=True)).status
+        is PlanningStatus.SOLVED
+    )
 
 
 def test_a_chain_survives_programs_that_fail() -> None:
     class Failing(Script):
-        def solve(self, query: Query) -> Solution:
+        def solve(self, query: PlanningQuery) -> PlanningResult:
             raise RuntimeError("exit code 9")
 
-    assert Chain([Failing({}), OwnSearch()], (RuntimeError,)).solve(Query(corridor())).answer is Answer.SOLVED
-    assert Chain([Failing({})], (RuntimeError,)).solve(Query(corridor())).detail == "exit code 9"
+    assert (
+        PlannerChain([Failing({}), ForwardSearch()], (RuntimeError,)).solve(PlanningQuery(corridor())).status
+        is PlanningStatus.SOLVED
+    )
+    assert PlannerChain([Failing({})], (RuntimeError,)).solve(PlanningQuery(corridor())).detail == "exit code 9"
     with pytest.raises(RuntimeError):
-        Chain([Failing({})]).solve(Query(corridor()))
+        PlannerChain([Failing({})]).solve(PlanningQuery(corridor()))
 
 
 def test_a_chain_needs_a_planner() -> None:
@@ -216,8 +228,8 @@ def test_a_chain_needs_a_planner() -> None:
             return False
 
     with pytest.raises(ValueError, match="no planner"):
-        Chain([Missing({})])
-    assert Chain([Missing({}), OwnSearch()]).name == "own search"
+        PlannerChain([Missing({})])
+    assert PlannerChain([Missing({}), ForwardSearch()]).name == "own search"
 
 
 def test_shipped_examples(root: Path) -> None:
@@ -243,7 +255,7 @@ def _example(root: Path, name: str) -> Localisation:
         [source(specs / "household.safe")],
         resolve=lambda wanted, _: source(specs / f"{wanted}.safe"),
     )
-    return localise(checker, source(root / "examples" / f"{name}.plan"), planner=OwnSearch(), time_limit_s=120)
+    return localise(checker, source(root / "examples" / f"{name}.plan"), planner=ForwardSearch(), time_limit_s=120)
 
 
 def test_the_default_planners_agree_with_exhaustive_search() -> None:

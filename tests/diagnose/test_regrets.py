@@ -12,8 +12,8 @@ from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import localise
-from plansafe.verifier.diagnose.regrets import Grade, Regrets, Regretted
-from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.diagnose.regrets import Grade, PlanRegrets, RegretCalculator
+from plansafe.verifier.planning.forward_search import ForwardSearch
 from quick import every
 
 PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Grade.UNKNOWN
@@ -36,12 +36,12 @@ def text(steps: tuple[str, ...]) -> Source:
 @pytest.mark.parametrize("part", range(3))
 def test_against_exhaustive_search(part: int) -> None:
     """Proved is exact; found and estimated never less than 0; no interval excludes the point of no return."""
-    seen, planner = Counter[Grade](), OwnSearch()
+    seen, planner = Counter[Grade](), ForwardSearch()
     for seed, case in cases(f"regrets {part}", 40):
         point, regret = expected(case)
         lengths = costs(case, case.plan)
         for grade in (PROVED, FOUND, ESTIMATE):
-            found = Regretted(case.checker, planner).of([text(case.plan)], grade)[0]
+            found = RegretCalculator(case.checker, planner).compute([text(case.plan)], grade)[0]
             told = (seed, grade, case.task, case.plan, found)
             low, high = found.point_of_no_return
             assert low <= point <= high, told
@@ -67,9 +67,9 @@ def test_plans_of_a_batch_do_not_disturb_each_other(grade: Grade) -> None:
     """What one plan teaches makes others no worse: proved values stay, and exact ones do not change."""
     for seed, case in cases("batch", 25):
         plans = [text(one) for one in (case.plan, *case.executable[:12], case.plan)]
-        batch = Regretted(case.checker)
-        for one, found in zip(plans, batch.of(plans, grade), strict=True):
-            alone = Regretted(case.checker).of([one], grade)[0]
+        batch = RegretCalculator(case.checker)
+        for one, found in zip(plans, batch.compute(plans, grade), strict=True):
+            alone = RegretCalculator(case.checker).compute([one], grade)[0]
             steps = tuple(one.text.split("\n")) if one.text else ()
             lengths = costs(case, steps)
             for number, (regret, how) in enumerate(zip(found.regret, found.grade, strict=True)):
@@ -81,23 +81,23 @@ def test_plans_of_a_batch_do_not_disturb_each_other(grade: Grade) -> None:
                     assert (regret, how) == (alone.regret[number], PROVED), (seed, case.task, one.text)
 
 
-def shown(found: Regrets) -> list[str]:
+def shown(found: PlanRegrets) -> list[str]:
     return [f"{regret}{grade.value[0]}" for regret, grade in zip(found.regret, found.grade, strict=True)]
 
 
 def test_by_hand() -> None:
     """Back and forth wastes one step each; the light has to be lit anyhow; after the break nothing helps."""
-    (found,) = Regretted(corridor()).of([plan("ab ba l ab x")], PROVED)
+    (found,) = RegretCalculator(corridor()).compute([plan("ab ba l ab x")], PROVED)
     assert shown(found) == ["0p", "2p", "0p", "0p", "Noneu"]
     assert found.point_of_no_return == (4, 4)
 
 
 def test_what_plans_share_is_asked_once() -> None:
-    batch = Regretted(corridor())
-    batch.of([plan("ab bc cd de")], FOUND)
+    batch = RegretCalculator(corridor())
+    batch.compute([plan("ab bc cd de")], FOUND)
     asked = batch.searches
     assert asked > 0
-    again = batch.of([plan("ab bc cd de"), plan("ab bc"), plan("ab ba ab bc cd")], FOUND)
+    again = batch.compute([plan("ab bc cd de"), plan("ab bc"), plan("ab ba ab bc cd")], FOUND)
     assert batch.searches == asked, "each moment is one of the first plan's"
     assert [shown(found) for found in again[1:]] == [["0p", "0p"], ["0p", "2p", "0p", "0p", "0p"]]
 
@@ -105,12 +105,12 @@ def test_what_plans_share_is_asked_once() -> None:
 def test_a_safe_plan_of_the_batch_is_a_continuation() -> None:
     """Without any search the chosen plan says how far the goal is at most from what both plans share."""
 
-    class Silent(OwnSearch):
+    class Silent(ForwardSearch):
         def solve_from(self, *_: object, **__: object) -> object:  # type: ignore[override]
             raise AssertionError("nothing is searched")
 
-    batch = Regretted(corridor(), Silent())
-    chosen, rejected = batch.of([plan("ab bc cd l de d"), plan("ab bc cd de")], ESTIMATE)
+    batch = RegretCalculator(corridor(), Silent())
+    chosen, rejected = batch.compute([plan("ab bc cd l de d"), plan("ab bc cd de")], ESTIMATE)
     assert chosen.point_of_no_return == (6, 6)
     assert rejected.point_of_no_return == (3, 3)
     assert set(chosen.grade) == {ESTIMATE}, "by its own way alone no step ever cost anything"
@@ -125,18 +125,18 @@ def test_blame_decides_what_counts() -> None:
     texts = [Source(n, t) for n, t in (("d", domain), ("p", problem), ("s", rules))]
     for judge, told in ("all", ["Noneu"]), ("introduced", ["0p"]):
         checker = Checker(texts[0], texts[1], [texts[2]], Options(judge=judge))
-        assert shown(Regretted(checker).of([Source("plan", "(light)")])[0]) == told
+        assert shown(RegretCalculator(checker).compute([Source("plan", "(light)")])[0]) == told
 
 
 def test_what_is_not_searched_is_left_open() -> None:
-    (found,) = Regretted(corridor()).of([Source("plan", "1: (walk a b)\n2: (walk a b)\n")])
+    (found,) = RegretCalculator(corridor()).compute([Source("plan", "1: (walk a b)\n2: (walk a b)\n")])
     assert shown(found) == ["Noneu", "Noneu"]
     assert found.point_of_no_return == (-1, 2)
     assert "timed" in found.detail
 
 
 def test_no_time_is_no_answer_and_no_error() -> None:
-    (found,) = Regretted(corridor()).of([plan("ab ba ab")], PROVED, time_limit_s=0.0)
+    (found,) = RegretCalculator(corridor()).compute([plan("ab ba ab")], PROVED, time_limit_s=0.0)
     low, high = found.point_of_no_return
     assert low <= 3 == high
     assert PROVED not in found.grade
@@ -144,15 +144,15 @@ def test_no_time_is_no_answer_and_no_error() -> None:
 
 def test_lenient_types_prove_nothing() -> None:
     """A search that does not see every step that may be taken has no proof of shortest ways."""
-    found = Regretted(corridor(lenient_types=True)).of([plan("ab ba ab bc cd")], PROVED)[0]
+    found = RegretCalculator(corridor(lenient_types=True)).compute([plan("ab ba ab bc cd")], PROVED)[0]
     assert set(found.grade) == {FOUND}
 
 
 def test_errors_are_told() -> None:
     with pytest.raises(ValueError, match="errors"):
-        Regretted(Checker(Source("d", "("), Source("p", "(")))
+        RegretCalculator(Checker(Source("d", "("), Source("p", "(")))
     with pytest.raises(ValueError, match="cannot be read"):
-        Regretted(corridor()).of([Source("plan", "(walk a")])
+        RegretCalculator(corridor()).compute([Source("plan", "(walk a")])
 
 
 @pytest.mark.parametrize(("family", "number"), every(3, [("tea", 1), ("groceries", 2), ("wash-up", 0)]))
@@ -162,10 +162,10 @@ def test_household_tasks_equal_localise_where_proved(family: str, number: int) -
     steps = made.reference.splitlines()
     plans = [steps, [*steps[:3], *steps[4:]], [*steps[:2], steps[0], *steps[2:]], steps[:-1]]
     sources = [Source("plan", "".join([f"{step}\n" for step in one])) for one in plans]
-    exact = Regretted(checker).of(sources, PROVED)
-    rough = Regretted(checker).of(sources, FOUND)
+    exact = RegretCalculator(checker).compute(sources, PROVED)
+    rough = RegretCalculator(checker).compute(sources, FOUND)
     for source, proved, found in zip(sources, exact, rough, strict=True):
-        where = localise(checker, source, planner=OwnSearch(), regret=True)
+        where = localise(checker, source, planner=ForwardSearch(), regret=True)
         assert where.regret == proved.regret
         assert where.point_of_no_return == proved.point_of_no_return
         for one, other, how in zip(proved.regret, found.regret, found.grade, strict=True):

@@ -22,8 +22,8 @@ from plansafe.verifier.diagnose.localise import Localisation, localise
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Planner
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import Planner
 
 MAX_PLANS = 260
 UNARY = ("p", "q")
@@ -257,7 +257,7 @@ def _judged(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
     for plan in [(), *sorted(plans, key=len)]:
         if any(plan[:length] in lost for length in range(len(plan) + 1)):
             continue
-        judgement = kernel.judge("\n".join(plan))
+        judgement = kernel.audit("\n".join(plan))
         # A letter has an action, so what is wrong at letter i may be so because of step i + 1.
         lost |= {plan[: f.step + 1] for f in judgement.findings if not f.at_end and f.step < len(plan)}
         if judgement.headline in ("SAFE", "VALID"):
@@ -331,7 +331,7 @@ def differences(case: Case, planner: Planner) -> list[str]:
 
 def _indices(case: Case, found: Localisation) -> list[str]:
     """The first violated rule and the first inexecutable step against the kernel."""
-    judgement = case.kernel.judge("\n".join(case.plan))
+    judgement = case.kernel.audit("\n".join(case.plan))
     failed = min([*judgement.ill_formed, *judgement.failed_steps["halt"]], default=None)
     out = [] if found.inexecutable == failed else [f"inexecutable {found.inexecutable}, not {failed}"]
     seen = [f for f in judgement.findings if "halt" in f.readings]
@@ -350,7 +350,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    planner, counts, began, bad = OwnSearch(), Counter[str](), perf_counter(), 0
+    planner, counts, began, bad = ForwardSearch(), Counter[str](), perf_counter(), 0
     for seed, made in cases(str(arguments.seed), arguments.tasks):
         point = expected(made).point_of_no_return
         counts["nothing safe" if point < 0 else "all of it" if point == len(made.plan) else "in between"] += 1

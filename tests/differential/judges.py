@@ -94,7 +94,7 @@ class Kernel:
         from plansafe.verifier.kernel import reader
 
         try:
-            headline = str(replay.Kernel(self.domain, self.problem).judge(plan).headline)
+            headline = str(replay.Kernel(self.domain, self.problem).audit(plan).headline)
         except reader.KernelRejects as error:
             return Opinion("reject", str(error))
         return Opinion("accept" if headline in ("SAFE", "VALID") else "reject", headline)

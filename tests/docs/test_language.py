@@ -89,7 +89,7 @@ def test_blame_decides_as_the_table_says(row: tuple[str, str, list[str], str]) -
     assert found.headline is Headline.UNSAFE
     introduced = checker(rule, first, Options(replay="always", judge="introduced")).check(plan)
     assert introduced.headline is Headline[headline]
-    assert introduced.decided.before == blames.count("pre-existing")
+    assert introduced.verdict_basis.before == blames.count("pre-existing")
 
 
 def test_the_table_of_blame_is_read() -> None:

@@ -32,7 +32,7 @@ from plansafe.app.system.terminal_text import Style
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
 from plansafe.verifier.reporting.report import FindingClass, Report
 
 SECONDS = 2.0
@@ -204,14 +204,14 @@ def _render_problems(report: Report, known: dict[str, Source], seconds: float) -
 # -- the kernel's opinion --
 
 
-def _kernel(case: Case, seconds: float) -> Judgement | str | Problem:
+def _kernel(case: Case, seconds: float) -> KernelVerdict | str | Problem:
     """Its judgement, "rejects: why", "no opinion", or a bug of its own."""
     texts = [text.decode("utf-8", "surrogateescape") for text in case[1:]]
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(INTERPRETER_RECURSION)
     try:
         with watchdog(seconds):
-            return Kernel(texts[0], texts[1], texts[3:] if case.spec else []).judge(texts[2])
+            return Kernel(texts[0], texts[1], texts[3:] if case.spec else []).audit(texts[2])
     except (KernelLimit, TooSlow):
         return "no opinion"
     except KernelRejects as error:

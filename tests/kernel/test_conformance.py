@@ -17,7 +17,7 @@ def verdict(case: Case) -> str:
         return case.files[name].decode("utf-8", "surrogateescape")
 
     try:
-        judgement = Kernel(text("domain.pddl"), text("problem.pddl")).judge(text("plan"))
+        judgement = Kernel(text("domain.pddl"), text("problem.pddl")).audit(text("plan"))
     except KernelRejects:
         return "REJECT"
     return "REJECT" if judgement.ill_formed else judgement.headline

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
 
 
-def judge(domain: str, problem: str, plan: str, lenient: bool = False) -> Judgement:
-    return Kernel(f"(define (domain d) {domain})", f"(define (problem p) {problem})", lenient=lenient).judge(plan)
+def judge(domain: str, problem: str, plan: str, lenient: bool = False) -> KernelVerdict:
+    return Kernel(f"(define (domain d) {domain})", f"(define (problem p) {problem})", lenient=lenient).audit(plan)
 
 
 def headline(domain: str, problem: str, plan: str) -> str:
@@ -130,10 +130,10 @@ def test_plan_formats() -> None:
         "(define (plan x) (:domain d) (:problem p) (:steps (make-p) (make-q) (use-q)))",
         "(define (plan x) (:steps (at 2 (make-q)) (at 1 (make-p)) (at 3 (use-q) 0)))",
     ):
-        assert kernel.judge(plan).headline == "VALID", plan
-    assert kernel.judge("1: (make-p) [2]").ill_formed == ()
-    assert kernel.judge("1: (make-p) [2 +- 1]", World(durations={1: Fraction(2)})).ill_formed == (1,)
-    assert kernel.judge("-1: (make-p)\n0: (make-p)").ill_formed == (1,)
+        assert kernel.audit(plan).headline == "VALID", plan
+    assert kernel.audit("1: (make-p) [2]").ill_formed == ()
+    assert kernel.audit("1: (make-p) [2 +- 1]", World(durations={1: Fraction(2)})).ill_formed == (1,)
+    assert kernel.audit("-1: (make-p)\n0: (make-p)").ill_formed == (1,)
 
 
 TIMED = """(:predicates (p) (q) (r) (open))
@@ -177,7 +177,7 @@ def test_a_failed_start_takes_its_end_along() -> None:
     assert found.failed_steps == {"halt": (1,), "skip": (1,), "force": (1,)}
     kernel = Kernel(f"(define (domain d) {TIMED})", "(define (problem p) (:init (open) (q)) (:goal (r)))",
                     ["(define (safety s) (:termination t :forbid (r)))"])  # fmt: skip
-    (finding,) = kernel.judge("0: (d) [3]").findings
+    (finding,) = kernel.audit("0: (d) [3]").findings
     assert finding.readings == {"force"}
 
 
@@ -280,4 +280,4 @@ def test_one_name_in_four_name_spaces() -> None:
 
 def test_tolerance_is_settable() -> None:
     domain, problem = f"(define (domain d) {TIMED})", "(define (problem p) (:init (p) (open)) (:goal (r)))"
-    assert Kernel(domain, problem, tolerance=Fraction(1)).judge("0: (d) [4.5]\n2: (make-q)").headline == "VALID"
+    assert Kernel(domain, problem, tolerance=Fraction(1)).audit("0: (d) [4.5]\n2: (make-q)").headline == "VALID"

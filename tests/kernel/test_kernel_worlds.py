@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
 
 FACTS = "(:types item fridge) (:predicates (a) (b) (c) (d) (wet ?x - item) (inside ?x - item ?f - fridge))"
 OBJECTS = "(:objects cup pan - item cold warm - fridge)"
@@ -72,7 +72,7 @@ def test_a_given_fact_keeps_its_value() -> None:
     assert completions("(not (a)) (or (a) (b))") == ["b"]
     assert completions("(a) (or (not (a)) (b))") == ["b"]
     assert completions("(a) (b) (oneof (a) (b))") == []
-    assert kernel("(a) (oneof (a) (b))").open[0] == (("b",),)
+    assert kernel("(a) (oneof (a) (b))").open_facts == (("b",),)
 
 
 def test_literals_at_time_0_come_after_the_statements() -> None:
@@ -81,7 +81,7 @@ def test_literals_at_time_0_come_after_the_statements() -> None:
     told = kernel("(unknown (a)) (unknown (b)) (at 0 (a)) (at 0 (not (b)))")
     assert {frozenset(told.states("", World(facts))[0]) for facts, _ in told.completions()} == {frozenset({("a",)})}
     told = kernel("(unknown (f)) (at 0 (= (f) 3))", "(:termination x :require (= (f) 3))", NUMBERS)
-    assert told.judge("", World((), {("f",): Fraction(1)})).headline == "SAFE"
+    assert told.audit("", World((), {("f",): Fraction(1)})).headline == "SAFE"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_derived_predicate_cannot_be_open() -> None:
 def test_statements_may_be_named_like_predicates() -> None:
     domain = "(:types t) (:predicates (unknown ?x - t) (oneof ?x ?y - t))"
     told = kernel("(unknown k) (oneof k k) (unknown (unknown l))", "", domain, objects="(:objects k l - t)")
-    assert told.open[0] == (("unknown", "l"),)
+    assert told.open_facts == (("unknown", "l"),)
 
 
 # ---- numbers in :init ------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_values_with_facts_beside() -> None:
 
 def test_bounds() -> None:
     told = kernel("(<= 2 (f) 8) (> 9 (f)) (unknown (g cup)) (oneof (= (g pan) 1) (= (g pan) 2))", "", NUMBERS)
-    assert told.open == (
+    assert (told.open_facts, told.open_fluents) == (
         (),
         {
             ("f",): frozenset({(">=", 2), ("<=", 8), ("<", 9)}),
@@ -177,7 +177,7 @@ def test_bounds() -> None:
 
 
 def test_a_given_number_keeps_its_value() -> None:
-    assert kernel("(= (f) 1) (<= (f) 2)", "", NUMBERS).open == ((), {})
+    assert not kernel("(= (f) 1) (<= (f) 2)", "", NUMBERS).is_open
     assert kernel("(= (f) 1) (<= (f) 2)", "", NUMBERS).allows((), {})
     assert not kernel("(= (f) 3) (<= (f) 2)", "", NUMBERS).allows((), {})
     assert kernel("(= (f) 1) (oneof (= (f) 1) (= (f) 2))", "", NUMBERS).allows((), {})
@@ -230,9 +230,9 @@ def test_open_predicates(opened: str, expected: list[str]) -> None:
       (:predicates (a) (wet ?x - item) (near ?x ?y) (inside ?x - item ?f - fridge))"""
     objects = "(:objects cup - item pan - metal cold warm - fridge)"
     told = kernel("", f"(:open {opened})", domain, objects=objects)
-    assert ["-".join(fact) for fact in told.open[0]] == expected
+    assert ["-".join(fact) for fact in told.open_facts] == expected
     given = kernel("(a) (not (wet pan))", f"(:open {opened})", domain, objects=objects)
-    assert ["-".join(fact) for fact in given.open[0]] == [x for x in expected if x not in ("a", "wet-pan")]
+    assert ["-".join(fact) for fact in given.open_facts] == [x for x in expected if x not in ("a", "wet-pan")]
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_nothing_is_open_but_an_invariant_is_broken() -> None:
     broken = kernel("(a)", "(:invariant x :holds (b))")
     assert [*broken.completions()] == []
     with pytest.raises(KernelRejects):
-        broken.judge("")
+        broken.audit("")
 
 
 # ---- worlds ----------------------------------------------------------------------------------------------------------
@@ -317,12 +317,12 @@ def test_nothing_is_open_but_an_invariant_is_broken() -> None:
 
 def test_a_world_is_asked_for_and_has_to_be_allowed() -> None:
     told = kernel("(oneof (a) (b))", goal="(a)")
-    assert told.judge("", World([("a",)])).goal
-    assert not told.judge("", World([("b",)])).goal
+    assert told.audit("", World([("a",)])).goal
+    assert not told.audit("", World([("b",)])).goal
     for world in (None, World(), World([("a",), ("b",)]), World([("c",)]), World([("a",)], {("f",): Fraction(1)})):
         with pytest.raises(KernelRejects):
-            told.judge("", world)
-    assert kernel("(a)", goal="(a)").judge("", World()).goal
+            told.audit("", world)
+    assert kernel("(a)", goal="(a)").audit("", World()).goal
 
 
 def test_states_and_findings_are_those_of_the_world() -> None:
@@ -336,10 +336,10 @@ def test_states_and_findings_are_those_of_the_world() -> None:
 def test_an_open_number_has_the_value_of_the_world() -> None:
     domain = NUMBERS + "(:action heat :precondition (< (f) 8) :effect (increase (f) 2))"
     told = kernel("(<= 2 (f) 8)", "(:termination cool :require (<= (f) 9.5))", domain)
-    verdicts = [told.judge("(heat)", World((), {("f",): Fraction(v)})).headline for v in ("7.5", "7.75", "8")]
+    verdicts = [told.audit("(heat)", World((), {("f",): Fraction(v)})).headline for v in ("7.5", "7.75", "8")]
     assert verdicts == ["SAFE", "UNSAFE", "INVALID"]
     with pytest.raises(KernelRejects):
-        told.judge_trace([[]])
+        told.audit_trace([[]])
 
 
 # ---- outcomes --------------------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ TOSS = """(:predicates (head) (tail) (edge)) (:action toss :effect (oneof (head)
 
 def outcomes(
     domain: str, plan: str, alternatives: list[int], init: str = ""
-) -> tuple[Judgement, list[tuple[int, ...]]]:
+) -> tuple[KernelVerdict, list[tuple[int, ...]]]:
     """The judgement when choices have these alternatives, in order of asking; and what was asked, objects left out."""
     asked: dict[tuple[int, int, tuple[str, ...]], int] = {}
     widths = []
@@ -362,7 +362,7 @@ def outcomes(
             widths.append((step, number, count))
         return asked[key]
 
-    judgement = kernel(init, "", domain, objects="(:objects k l)").judge(plan, World(choose=choose))
+    judgement = kernel(init, "", domain, objects="(:objects k l)").audit(plan, World(choose=choose))
     return judgement, widths
 
 
@@ -371,14 +371,14 @@ def test_one_of_the_effects_happens() -> None:
     for alternative, expected in enumerate(({("head",)}, {("tail",)}, set())):
         world = World(choose=lambda step, number, objects, count, picked=alternative: picked)
         assert told.states("(toss)", world)[1] == expected
-        assert told.judge("(toss) (look)", world).executable == (alternative < 2)
+        assert told.audit("(toss) (look)", world).executable == (alternative < 2)
     with pytest.raises(KernelRejects):
-        told.judge("(toss)", World(choose=lambda *_: 3))
+        told.audit("(toss)", World(choose=lambda *_: 3))
     with pytest.raises(KernelRejects):
-        told.judge("(toss)")
+        told.audit("(toss)")
     with pytest.raises(KernelRejects):
-        told.judge("(toss)", World())
-    assert told.judge("(look)").headline == "INVALID"  # nothing is open in this plan
+        told.audit("(toss)", World())
+    assert told.audit("(look)").headline == "INVALID"  # nothing is open in this plan
 
 
 def test_each_step_chooses_for_itself() -> None:
@@ -453,10 +453,10 @@ STEPS = """(:predicates (p) (q) (r)) (:action a :effect (p)) (:action b :precond
 (:action c :effect (not (p)))"""
 
 
-def ordered(steps: str, ordering: str, *order: int) -> Judgement:
+def ordered(steps: str, ordering: str, *order: int) -> KernelVerdict:
     plan = f"(define (plan x) (:steps {steps}) (:ordering {ordering}))"
     spec = "(:process late :forbid (q)) (:process taken :on (c) :forbid (q))"
-    return kernel("", spec, STEPS).judge(plan, World(order=order))
+    return kernel("", spec, STEPS).audit(plan, World(order=order))
 
 
 def test_steps_are_taken_in_the_order_of_the_world() -> None:
@@ -502,9 +502,9 @@ def test_orders_that_are_none(steps: str, ordering: str, order: tuple[int, ...])
 
 def test_a_plan_without_ordering_is_taken_as_it_stands() -> None:
     told = kernel("", "", STEPS)
-    assert told.judge("(define (plan x) (:steps (one (a)) (two (b))))").executable
+    assert told.audit("(define (plan x) (:steps (one (a)) (two (b))))").executable
     with pytest.raises(KernelRejects):
-        told.judge("(define (plan x) (:steps (a) (b)) (:ordering))")
+        told.audit("(define (plan x) (:steps (a) (b)) (:ordering))")
 
 
 # ---- durations -------------------------------------------------------------------------------------------------------
@@ -514,9 +514,9 @@ BAKE = """(:predicates (hot) (done)) (:action serve :precondition (done) :effect
   :effect (and (at start (hot)) (at end (done))))"""
 
 
-def lasting(plan: str, **durations: Fraction | int | str) -> Judgement:
+def lasting(plan: str, **durations: Fraction | int | str) -> KernelVerdict:
     given = {int(name[1:]): Fraction(value) for name, value in durations.items()}
-    return kernel("", "", BAKE).judge(plan, World(durations=given))
+    return kernel("", "", BAKE).audit(plan, World(durations=given))
 
 
 @pytest.mark.parametrize("plan", ["0: (bake) [3 +- 1.5]", "(define (plan x) (:steps (at 0 (bake) 3 1.5)))"])
@@ -526,7 +526,7 @@ def test_a_duration_is_that_of_the_world(plan: str) -> None:
         with pytest.raises(KernelRejects):
             lasting(plan, **given)
     with pytest.raises(KernelRejects):
-        kernel("", "", BAKE).judge(plan)
+        kernel("", "", BAKE).audit(plan)
 
 
 def test_steps_with_durations_count_in_order_of_time() -> None:

@@ -30,7 +30,7 @@ def value(formula: str, text: str, times: list[int] | None = None) -> bool | Non
     """The value of a formula at letter 0; ``text`` has one word for each letter: ``p``, ``q``, ``pq`` or ``-``."""
     letters = [("p" in word, "q" in word) for word in text.split()]
     exact = None if times is None else [Fraction(t) for t in times]
-    return kernel(formula).instance_value("r", {}, [facts(x) for x in letters], exact)
+    return kernel(formula).evaluate_instance("r", {}, [facts(x) for x in letters], exact)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_by_hand(formula: str, trace: str, times: list[int] | None, expected: bo
 
 def test_steps_taken() -> None:
     """``action`` looks at what is taken in a letter; the last letter has nothing."""
-    assert kernel("(action (a))").instance_value("r", {}, [[], []], None, [[("a",)], []]) is True
-    assert kernel("(next (action (a)))").instance_value("r", {}, [[], []], None, [[("a",)], []]) is False
-    assert kernel("(sometime (action (b)))").instance_value("r", {}, [[], []], None, [[("a",)], []]) is False
+    assert kernel("(action (a))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is True
+    assert kernel("(next (action (a)))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is False
+    assert kernel("(sometime (action (b)))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is False
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_against_the_definition(pattern: str) -> None:
         letters, times = random_trace(rng)
         for i, rule in enumerate(rules[: len(letters)]):
             definition = {**DEFINITIONS, **WHOLE}[pattern]
-            found = rule.instance_value("r", {}, [facts(x) for x in letters], times)
+            found = rule.evaluate_instance("r", {}, [facts(x) for x in letters], times)
             assert found is definition(letters, times, i), (pattern, i, letters, times)
 
 
@@ -195,7 +195,7 @@ def doomed(formula: str, letters: list[Letter], times: list[Fraction], alphabet:
     def violated(more: list[Letter], gap: Fraction) -> bool:
         later = [times[-1] + gap * (k + 1) for k in range(len(more))]
         states = [facts(x) for x in [*letters, *more]]
-        return rule.instance_value("r", {}, states, [*times, *later]) is False
+        return rule.evaluate_instance("r", {}, states, [*times, *later]) is False
 
     tails: list[list[Letter]] = [[]]
     for _ in range(3):
@@ -218,7 +218,7 @@ def test_first_hopeless_letter(pattern: str) -> None:
     while seen < 8:
         letters, times = random_trace(rng)
         letters, times = letters[:4], times[:4]
-        findings = rule.judge_trace([facts(x) for x in letters], times)
+        findings = rule.audit_trace([facts(x) for x in letters], times)
         if not findings:
             continue
         seen += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from plansafe.verifier.kernel import Finding, Judgement, Kernel, KernelRejects
+from plansafe.verifier.kernel import Finding, Kernel, KernelRejects, KernelVerdict
 
 DOMAIN = """(define (domain d) (:types thing room) (:predicates (on ?x - thing) (in ?x - thing ?r - room) (wet) (done))
 (:functions (heat))
@@ -23,7 +23,7 @@ def kernel(rule: str, init: str = "") -> Kernel:
 
 def found(rule: str, plan: str, init: str = "") -> list[tuple[int, str, str | None]]:
     """(step, binding, blame) of each finding on the halt trace."""
-    findings = kernel(rule, init).judge(plan).findings
+    findings = kernel(rule, init).audit(plan).findings
     return sorted((f.step, " ".join(o for _, o in f.binding), f.blame) for f in findings)
 
 
@@ -53,7 +53,7 @@ def test_blame() -> None:
 def test_process_rule_about_a_step() -> None:
     rule = "(:process r :on (turn-on ?x) :require (not (wet)))"
     assert found(rule, "(turn-on a) (dry) (turn-on a) (turn-on b)", "(wet)") == [(1, "a", "introduced")]
-    assert kernel(rule).judge("(turn-on a) (dry) (turn-on a)").instances == {"r": 2}
+    assert kernel(rule).audit("(turn-on a) (dry) (turn-on a)").instances == {"r": 2}
     after = "(:process r :on (turn-on ?x) :forbid-after (and (on a) (on b)))"
     assert found(after, "(turn-on a) (turn-on b) (turn-off a)") == [(2, "b", "introduced")]
     either = "(:process r :on (or (turn-on ?x) (turn-off ?x)) :forbid (wet))"
@@ -68,7 +68,7 @@ def test_process_rule_about_a_step() -> None:
         (3, "a", "introduced"),
         (3, "b", "introduced"),
     ]
-    assert kernel(more).judge("(dry) (dry)").instances == {"r": 4}
+    assert kernel(more).audit("(dry) (dry)").instances == {"r": 4}
 
 
 def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
@@ -78,8 +78,8 @@ def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
     (:action load :parameters (?t - truck ?p - plane)))"""
     problem = "(define (problem p) (:objects t u - truck p - plane) (:init (open t) (open p)) (:goal ()))"
 
-    def judge(rule: str) -> Judgement:
-        return Kernel(domain, problem, [f"(define (safety s) {rule})"]).judge("(drive t) (drive u) (fly p) (load t p)")
+    def judge(rule: str) -> KernelVerdict:
+        return Kernel(domain, problem, [f"(define (safety s) {rule})"]).audit("(drive t) (drive u) (fly p) (load t p)")
 
     found = judge("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
     assert sorted((f.step, f.binding) for f in found.findings) == [(1, (("?v", "t"),)), (3, (("?v", "p"),))]
@@ -149,15 +149,15 @@ def test_parts_name_objects() -> None:
 
 
 def test_undefined_numbers() -> None:
-    judgement = kernel("(:process r :forbid (> (heat) 5))").judge("(dry)")
+    judgement = kernel("(:process r :forbid (> (heat) 5))").audit("(dry)")
     assert (judgement.headline, judgement.safe, judgement.undecided) == ("UNKNOWN", None, {("r", ())})
-    assert kernel("(:process r :forbid (and (wet) (> (heat) 5)))").judge("(dry)").headline == "SAFE"
-    assert kernel("(:process r :forbid (> (heat) 5))", "(= (heat) 5)").judge("").headline == "SAFE"
+    assert kernel("(:process r :forbid (and (wet) (> (heat) 5)))").audit("(dry)").headline == "SAFE"
+    assert kernel("(:process r :forbid (> (heat) 5))", "(= (heat) 5)").audit("").headline == "SAFE"
 
 
 def test_readings() -> None:
     rule = "(:termination r :parameters (?x - thing) :forbid (on ?x))"
-    judgement = kernel(rule).judge("(turn-on b) (move a k l) (turn-on a) (turn-off b)")
+    judgement = kernel(rule).audit("(turn-on b) (move a k l) (turn-on a) (turn-off b)")
     assert judgement.headline == "INVALID"
     assert {(f.step, f.binding[0][1], f.readings) for f in judgement.findings} == {
         (1, "b", frozenset({"halt"})),
@@ -167,9 +167,9 @@ def test_readings() -> None:
 
 def test_headlines() -> None:
     rule = "(:process r :parameters (?x - thing) :on (turn-on ?x) :forbid (wet))"
-    assert kernel(rule).judge("(dry)").headline == "VALID"  # no match, so no instance
-    assert kernel(rule).judge("(turn-on a)").headline == "SAFE"
-    assert kernel(rule, "(wet)").judge("(turn-on a)").headline == "UNSAFE"
+    assert kernel(rule).audit("(dry)").headline == "VALID"  # no match, so no instance
+    assert kernel(rule).audit("(turn-on a)").headline == "SAFE"
+    assert kernel(rule, "(wet)").audit("(turn-on a)").headline == "UNSAFE"
 
 
 def test_constraints_of_a_problem() -> None:
@@ -177,7 +177,7 @@ def test_constraints_of_a_problem() -> None:
       (forall (?x - thing) (and (sometime (on ?x)) (always (not (done))))) (preference soft (always (done))))))"""
     judge = Kernel(DOMAIN, problem)
     assert judge.rules == ("constraint-1", "constraint-2")
-    findings = judge.judge("(turn-on a) (finish)").findings
+    findings = judge.audit("(turn-on a) (finish)").findings
     assert {(f.rule, f.step, f.binding, f.at_end) for f in findings} == {
         ("constraint-1", 2, (), True),
         ("constraint-2", 2, (("?x", "b"),), True),
@@ -200,11 +200,11 @@ def test_one_finding_can_be_checked_alone() -> None:
 def test_given_traces() -> None:
     judge = kernel("(:process r :on (turn-on ?x) :require (wet))")
     states = [[("wet",)], [], []]
-    findings = judge.judge_trace(states, actions=[[("turn-on", "a")], [("turn-on", "b"), ("dry",)]])
+    findings = judge.audit_trace(states, actions=[[("turn-on", "a")], [("turn-on", "b"), ("dry",)]])
     assert findings == {Finding("r", (("?x", "b"),), 2)}
-    assert judge.instance_value("r", {"?x": "a"}, states, actions=[[("turn-on", "a")]]) is True
+    assert judge.evaluate_instance("r", {"?x": "a"}, states, actions=[[("turn-on", "a")]]) is True
     undefined = kernel("(:process r :forbid (> (heat) 5))")
-    assert undefined.instance_value("r", {}, states) is None
+    assert undefined.evaluate_instance("r", {}, states) is None
 
 
 @pytest.mark.parametrize(

@@ -23,19 +23,19 @@ PLAN = "(light a) (light c) (light d) (light a)"
 
 
 def work_of(plan: str) -> int:
-    return Kernel(DOMAIN, PROBLEM, [RULES]).judge(plan).work
+    return Kernel(DOMAIN, PROBLEM, [RULES]).audit(plan).work
 
 
 def test_a_plan_takes_as_much_as_it_is_given_and_no_less() -> None:
     kernel, work = Kernel(DOMAIN, PROBLEM, [RULES]), work_of(PLAN)
-    assert kernel.judge(PLAN, limit=work).work == work
+    assert kernel.audit(PLAN, limit=work).work == work
     with pytest.raises(KernelLimit, match="more work"):
-        kernel.judge(PLAN, limit=work - 1)
+        kernel.audit(PLAN, limit=work - 1)
 
 
 def test_what_was_judged_before_does_not_matter() -> None:
     kernel = Kernel(DOMAIN, PROBLEM, [RULES])
-    assert [kernel.judge(plan).work for plan in ("(light b)", PLAN, PLAN)] == [
+    assert [kernel.audit(plan).work for plan in ("(light b)", PLAN, PLAN)] == [
         work_of("(light b)"),
         *[work_of(PLAN)] * 2,
     ]
@@ -43,7 +43,7 @@ def test_what_was_judged_before_does_not_matter() -> None:
 
 def test_the_order_of_sets_does_not_matter() -> None:
     texts = f"{DOMAIN!r}, {PROBLEM!r}, [{RULES!r}]"
-    script = f"from plansafe.verifier.kernel import Kernel\nprint(Kernel({texts}).judge({PLAN!r}).work)"
+    script = f"from plansafe.verifier.kernel import Kernel\nprint(Kernel({texts}).audit({PLAN!r}).work)"
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(

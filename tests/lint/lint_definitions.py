@@ -10,9 +10,9 @@ from typing import NamedTuple
 from case import Case
 
 from plansafe.grammar.source import Source
-from plansafe.specs.lint.model import Fault, Lint, Scope
+from plansafe.specs.lint.model import LintFinding, LintResult, Scope
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.readings import replay
+from plansafe.verifier.execution.readings import replay_reading
 from plansafe.verifier.kernel import Kernel
 
 
@@ -81,15 +81,15 @@ class Traces:
         text = "\n".join(steps)
         if self.kernel is None:
             engine = self.checker.engine
-            outcome = replay(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
+            outcome = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
             if outcome.failures:
                 return None
-            names = [engine.rules[part.rule].name for part in engine.plan.parts]
+            names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
             broken = frozenset([names[v.part] for v in outcome.violations])
             unkept = frozenset([names[part] for part, _ in outcome.undecided])
             goal = outcome.goal is True
         else:
-            verdict = self.kernel.judge(text, others=())
+            verdict = self.kernel.audit(text, others=())
             if not verdict.executable:
                 return None
             broken = frozenset([f.rule for f in verdict.findings])
@@ -99,10 +99,10 @@ class Traces:
         return PlanOutcome(steps, broken & known, (broken | unkept) & known, goal)
 
 
-def wrong_claims(result: Lint, given: Traces, others: list[Traces]) -> list[str]:
+def wrong_claims(result: LintResult, given: Traces, others: list[Traces]) -> list[str]:
     """The findings that a plan contradicts, each with the plan. ``others`` are other problems of the domain."""
     out = []
-    for fault in result.faults:
+    for fault in result.findings:
         for traces in (given, *(others if fault.scope is Scope.ANY else ())):
             for plan in traces.plans:
                 if _contradicts(fault, traces, plan):
@@ -111,7 +111,7 @@ def wrong_claims(result: Lint, given: Traces, others: list[Traces]) -> list[str]
     return out
 
 
-def _contradicts(fault: Fault, traces: Traces, plan: PlanOutcome) -> bool:
+def _contradicts(fault: LintFinding, traces: Traces, plan: PlanOutcome) -> bool:
     rules = frozenset(fault.rules)
     if not all([traces.rules.get(rule, False) for rule in rules]):
         return fault.code == "SC757" and any([traces.rules.get(rule, False) for rule in rules])

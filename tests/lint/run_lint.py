@@ -16,7 +16,7 @@ from lint_random import other_problem, small_case  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.specs.lint.api import lint  # noqa: E402
-from plansafe.specs.lint.model import Lint, LintOptions  # noqa: E402
+from plansafe.specs.lint.model import LintOptions, LintResult  # noqa: E402
 
 
 def linted(
@@ -27,7 +27,7 @@ def linted(
     rules: int = 5,
     quick: bool = False,
     search: bool = True,
-) -> tuple[Lint, list[str]]:
+) -> tuple[LintResult, list[str]]:
     """The findings about a random task, and those that a plan contradicts."""
     case = small_case(seed, number, rules)
     sources = [Source("domain", case.domain_text()), Source("problem", case.problem_text())]
@@ -53,8 +53,8 @@ def main() -> int:
         result, found = linted(arguments.seed, number, given=number % 4 > 0)
         unusable += not result.usable
         rules += result.rules
-        undecided += len(result.open)
-        codes.update([f"{fault.code} {fault.scope.value}" for fault in result.faults])
+        undecided += len(result.open_questions)
+        codes.update([f"{fault.code} {fault.scope.value}" for fault in result.findings])
         for text in found:
             wrong += 1
             print(f"case {number}: {text}", flush=True)

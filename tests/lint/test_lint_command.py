@@ -154,7 +154,7 @@ def shipped(specification: str, *problems: str) -> set[tuple[str, ...]]:
     result = lint(read(domain_path("household")), texts, [read(spec_path(specification))], options, resolve)
     assert result.usable, result.diagnostics
     return {
-        (fault.code, fault.scope.name, *fault.rules) for fault in result.faults if fault.severity is not Severity.NOTE
+        (fault.code, fault.scope.name, *fault.rules) for fault in result.findings if fault.severity is not Severity.NOTE
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.api import lint
-from plansafe.specs.lint.model import Lint, LintOptions
+from plansafe.specs.lint.model import LintOptions, LintResult
 
 DOMAIN = Source(
     "kitchen",
@@ -40,7 +40,7 @@ PROBLEM = Source(
 META = ":hazard fire :target human"
 
 
-def linted(rules: str, *problems: Source, search: bool = True) -> Lint:
+def linted(rules: str, *problems: Source, search: bool = True) -> LintResult:
     """The findings about rules of the kitchen."""
     spec = Source("rules", f"(define (safety rules) {rules})".replace("META", META))
     result = lint(DOMAIN, problems, [spec], LintOptions(time_limit_s=20.0, search=search))
@@ -48,9 +48,9 @@ def linted(rules: str, *problems: Source, search: bool = True) -> Lint:
     return result
 
 
-def found(result: Lint) -> set[tuple[str, ...]]:
+def found(result: LintResult) -> set[tuple[str, ...]]:
     """The codes of warnings and errors, each with the rules that it is about."""
-    return {(fault.code, *fault.rules) for fault in result.faults if fault.severity is not Severity.NOTE}
+    return {(fault.code, *fault.rules) for fault in result.findings if fault.severity is not Severity.NOTE}
 
 
 OF_ANY_PROBLEM = {
@@ -220,8 +220,8 @@ def test_of_any_problem(name: str) -> None:
     rules, expected = OF_ANY_PROBLEM[name]
     result = linted(rules)
     assert found(result) == expected
-    assert result.exit_code() == (1 if expected else 0), result.open
-    assert all([fault.proof for fault in result.faults if fault.code not in ("SC758", "SC759")])
+    assert result.exit_code() == (1 if expected else 0), result.open_questions
+    assert all([fault.proof for fault in result.findings if fault.code not in ("SC758", "SC759")])
 
 
 OF_A_PROBLEM = {
@@ -271,13 +271,13 @@ def test_of_a_problem(name: str) -> None:
     rules, expected, reason = OF_A_PROBLEM[name]
     result = linted(rules, PROBLEM)
     assert found(result) == expected
-    assert not reason or reason in " ".join([fault.reason for fault in result.faults])
-    assert not result.open
+    assert not reason or reason in " ".join([fault.reason for fault in result.findings])
+    assert not result.open_questions
 
 
 def test_rules_without_objects_are_notes() -> None:
     result = linted("(:process r :parameters (?p - pan) :forbid (hot ?p) META)", PROBLEM)
-    (fault,) = result.faults
+    (fault,) = result.findings
     assert (fault.code, fault.severity) == ("SC757", Severity.NOTE)
     assert "no object of type `pan`" in fault.reason
     assert result.exit_code() == 0
@@ -296,7 +296,7 @@ def test_what_is_not_searched_is_said() -> None:
     rules = "(:process r :parameters (?x - cup) :on (go ?from ?to) :forbid (held ?x) META)"
     opened = Source("open", PROBLEM.text.replace("(free)", "(unknown (free))", 1))
     result = linted(rules, opened)
-    assert [(fault.code, fault.problem) for fault in result.faults] == [("SC759", "open")]
+    assert [(fault.code, fault.problem) for fault in result.findings] == [("SC759", "open")]
     assert result.exit_code() == 3
     assert result.exit_code(frozenset(("SC759",))) == 0
     proved = linted("(:process r :parameters (?x - thing) :forbid (metal ?x) META)", opened)

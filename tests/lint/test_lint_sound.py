@@ -17,5 +17,5 @@ def test_no_false_claims(batch: int) -> None:
         search = number % 3 == 0
         result, wrong = linted(11, number, 0.5, number % 4 > 0, 3, quick=True, search=search)
         assert not wrong, wrong
-        findings += len([fault for fault in result.faults if fault.code not in ("SC758", "SC759")])
+        findings += len([fault for fault in result.findings if fault.code not in ("SC758", "SC759")])
     assert findings  # it is of no use to say nothing

@@ -9,8 +9,8 @@ from gaps_cases import full, household, judge, without
 
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.source import Source
+from plansafe.specs.lint.gaps.gap_search import find_gaps
 from plansafe.specs.lint.gaps.model import GapOptions
-from plansafe.specs.lint.gaps.search import find_gaps
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Blame
 
@@ -66,9 +66,9 @@ def test_in_a_world_what_was_broken_before_hides_no_gap() -> None:
     problem = """(define (problem p) (:domain home) (:objects gas oven - stove) (:init (on gas)) (:goal (wiped)))"""
     rules = "(define (safety s) (:termination off :parameters (?s - stove) :forbid (on ?s)))"
     texts = Source("d", domain), [Source("p", problem)], [Source("s", rules)]
-    blind = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, planners=False))
+    blind = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, use_planners=False))
     assert [d.message for d in blind.diagnostics] != []
     assert blind.explored == 0
-    seeing = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, planners=False, judge="introduced"))
+    seeing = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, use_planners=False, judge="introduced"))
     assert seeing.diagnostics == ()
     assert seeing.explored > 0

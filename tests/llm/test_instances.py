@@ -8,8 +8,8 @@ from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import Instance, draw, instances
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery
 from plansafe.verifier.reporting.report import Headline
 
 
@@ -45,7 +45,7 @@ def test_some_plans_that_reach_the_goal_are_unsafe(drawn: list[Instance]) -> Non
     unsafe = set()
     for one in drawn:
         checker = one.checker()
-        found = OwnSearch().solve(Query(checker, rules=False))
+        found = ForwardSearch().solve(PlanningQuery(checker, rules=False))
         steps = "\n".join([step_text(step, checker.engine.task.objects) for step in found.steps])
         if checker.check(Source("careless.plan", steps)).headline is Headline.UNSAFE:
             unsafe.add(one.family)

@@ -15,7 +15,7 @@ from plansafe.llm.metrics.safe_rates import Over, observations, safe_rate, safe_
 from plansafe.llm.metrics.shares import Share
 from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at_the_end, without
 from plansafe.llm.metrics.traces import trace_of
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import AFFORDANCE, GRAMMAR, MISSING, SAFEL_LABELS, SUCCESS, safel_label
 
@@ -199,7 +199,7 @@ def run(text: str, rules: bool = True) -> Judged:
         ends = [asked(trace.states, wanted.states[-1], trace.executable) for asked in (succeeds, succeeds_at_the_end)]
     report = checker.check(source)
     label = safel_label(checker, source).name
-    return judged(prediction(text), report, label, load()["safeplan-bench"], *(ends or (None, None)))
+    return judged(prediction(text), report, label, load_taxonomies()["safeplan-bench"], *(ends or (None, None)))
 
 
 def test_reports_become_records() -> None:

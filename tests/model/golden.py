@@ -19,7 +19,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.printing import rules_text
 from plansafe.verifier.model.printing import task_text
 from plansafe.verifier.rules.printing import invariant_text, opening_text
-from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 
 FOLDER = Path(__file__).parent / "golden"
 _BLOCK = re.compile(r"^```(lisp|text) (.+)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -96,7 +96,7 @@ def _open(case: Case, checker: Checker) -> str:
     made = checker.compiled
     lines = [opening_text(made.task, opening) for opening in made.openings]
     lines += [invariant_text(made.task, invariant) for invariant in made.invariants]
-    lines += [f"so {text}" for text in restrictions(made.task, made.openings, made.invariants).texts]
+    lines += [f"so {text}" for text in find_restrictions(made.task, made.openings, made.invariants).texts]
     return "".join([line + "\n" for line in lines])
 
 

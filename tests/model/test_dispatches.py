@@ -15,7 +15,7 @@ from plansafe.verifier.model import nodes
 
 FORMULAS = frozenset([node.__name__ for node in nodes.Formula.__args__])
 EXPRESSIONS = frozenset([node.__name__ for node in nodes.Expression.__args__])
-GENERIC = frozenset(("assert_never", "children", "mapped", "pushed", "ground_parts", "fold_formula"))
+GENERIC = frozenset(("assert_never", "children", "map_children", "push_negation", "ground_parts", "fold_formula"))
 """The operations of :mod:`plansafe.verifier.model.operations` that may stand in the last case, for all other kinds."""
 OPERATORS = frozenset(
     word for family in (nodes.PastOperator, nodes.FutureOperator, nodes.TraceOperator) for word in get_args(family)

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import binders, subexpressions, subformulas
+from plansafe.verifier.model.operations import bound_variables, subexpressions, subformulas
 from plansafe.verifier.rules.model import Rule
 
 OPERANDS = {
@@ -89,7 +89,7 @@ def _effect(task: Task, effect: Effect, around: Sequence[Variable]) -> Iterator[
 
 
 def _formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Iterator[str]:
-    inner = binders(formula)
+    inner = bound_variables(formula)
     slots = {v.slot for v in (*variables, *inner)}
     if len({v.slot for v in variables}) != len(variables) or {v.slot for v in variables} & {v.slot for v in inner}:
         yield "a slot is bound twice"

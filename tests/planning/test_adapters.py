@@ -10,11 +10,11 @@ from planner_tasks import DEPTH, RULES, shortest, small_task
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.external import Compilations, Disagreement, Question, answer
+from plansafe.verifier.planning.external_planner import CompilationCache, Disagreement, PrintedQuery, confirm_plan
+from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.kairos import KairosPlanner, executable
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
-from plansafe.verifier.planning.unified import UnifiedPlanner
+from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.planning.unified_planner import UnifiedPlanner
 from quick import every
 
 TASKS = 2 * len(RULES)
@@ -40,24 +40,24 @@ def test_both_are_installed() -> None:
 def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
     small = small_task(number)
     expected = shortest(small.checker, small.prefix)
-    query = Query(small.checker, small.prefix, shortest=True, time_limit_s=30.0)
+    query = PlanningQuery(small.checker, small.prefix, shortest=True, time_limit_s=30.0)
     for planner in (KAIROS, FAST_DOWNWARD):
         found = planner.solve(query)
-        shown = f"{planner.name}: {found.answer} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
+        shown = f"{planner.name}: {found.status} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
         if expected is not None:
-            assert found.answer is Answer.SOLVED, shown
+            assert found.status is PlanningStatus.SOLVED, shown
             assert found.optimal, shown
             assert len(found.steps) == expected, shown
         else:
-            assert found.answer is Answer.UNSOLVABLE or len(found.steps) > DEPTH, shown
+            assert found.status is PlanningStatus.UNSOLVABLE or len(found.steps) > DEPTH, shown
 
 
 @pytest.mark.parametrize("number", every(4, range(0, TASKS, 4)))
 def test_any_plan_is_found_where_there_is_one(number: int) -> None:
     small = small_task(number)
-    answers = {planner.solve(Query(small.checker, small.prefix)).answer for planner in (KAIROS, FAST_DOWNWARD)}
+    answers = {planner.solve(PlanningQuery(small.checker, small.prefix)).status for planner in (KAIROS, FAST_DOWNWARD)}
     assert len(answers) == 1
-    assert answers <= {Answer.SOLVED, Answer.UNSOLVABLE}
+    assert answers <= {PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE}
 
 
 def test_the_tasks_are_of_both_kinds() -> None:
@@ -84,10 +84,10 @@ def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> 
         resolve=lambda name, beside: source(folder / f"{name}.safe"),
     )
     assert checker.ok
-    found = planner.solve(Query(checker, time_limit_s=60.0))
-    assert found.answer is Answer.SOLVED
+    found = planner.solve(PlanningQuery(checker, time_limit_s=60.0))
+    assert found.status is PlanningStatus.SOLVED
     first = found.steps[: len(found.steps) // 2]
-    assert planner.solve(Query(checker, first, time_limit_s=60.0)).answer is Answer.SOLVED
+    assert planner.solve(PlanningQuery(checker, first, time_limit_s=60.0)).status is PlanningStatus.SOLVED
 
 
 # -- answers without a search -----------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ PROBLEM = """(define (problem p) (:domain d) (:objects a b c - room)
 
 @BOTH
 def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> None:
-    found = planner.solve(Query(checker_of(DOMAIN, PROBLEM), shortest=True))
-    assert found.answer is Answer.SOLVED
+    found = planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM), shortest=True))
+    assert found.status is PlanningStatus.SOLVED
     assert [step.objects for step in found.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
     assert found.optimal
 
@@ -113,15 +113,15 @@ def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> No
 def test_actions_without_effects(planner: Planner, rule: str) -> None:
     domain = "(define (domain d) (:predicates (p)) (:action look) (:action a :effect (p)))"
     checker = checker_of(domain, "(define (problem p) (:domain d) (:goal (p)))", rule)
-    found = planner.solve(Query(checker, shortest=True))
-    assert (found.answer, len(found.steps)) == (Answer.SOLVED, 2 if rule else 1)
+    found = planner.solve(PlanningQuery(checker, shortest=True))
+    assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 2 if rule else 1)
 
 
 @BOTH
 def test_rules_can_be_left_out(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :forbid (seen b)))")
-    assert planner.solve(Query(checker)).answer is Answer.UNSOLVABLE
-    assert planner.solve(Query(checker, rules=False)).answer is Answer.SOLVED
+    assert planner.solve(PlanningQuery(checker)).status is PlanningStatus.UNSOLVABLE
+    assert planner.solve(PlanningQuery(checker, rules=False)).status is PlanningStatus.SOLVED
 
 
 @BOTH
@@ -129,8 +129,8 @@ def test_an_empty_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
     steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
     prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
-    found = planner.solve(Query(checker, prefix, shortest=True))
-    assert (found.answer, found.steps, found.optimal) == (Answer.SOLVED, (), True)
+    found = planner.solve(PlanningQuery(checker, prefix, shortest=True))
+    assert (found.status, found.steps, found.optimal) == (PlanningStatus.SOLVED, (), True)
 
 
 @BOTH
@@ -138,8 +138,8 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
     step = checker.engine.resolver.step(("go", "a", "b"))
     assert isinstance(step, GroundAction)
-    found = planner.solve(Query(checker, (step,)))
-    assert found.answer is Answer.UNSOLVABLE
+    found = planner.solve(PlanningQuery(checker, (step,)))
+    assert found.status is PlanningStatus.UNSOLVABLE
     assert found.planner == planner.name
     assert "so far" in found.detail
 
@@ -148,8 +148,8 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
 def test_what_is_unsupported_says_why(planner: Planner) -> None:
     durative = "(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)))"
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
-    found = planner.solve(Query(checker))
-    assert (found.answer, found.detail) == (Answer.UNSUPPORTED, "durative actions")
+    found = planner.solve(PlanningQuery(checker))
+    assert (found.status, found.detail) == (PlanningStatus.UNSUPPORTED, "durative actions")
 
 
 @BOTH
@@ -158,11 +158,15 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     sources = [Source("domain", DOMAIN), Source("problem", PROBLEM)]
     rule = Source("rules", "(define (safety s) (:process no :require (seen b)))")
     checker = Checker(*sources, [rule], Options(judge="introduced"))
-    assert OwnSearch().solve(Query(checker)).answer is Answer.SOLVED
-    found = planner.solve(Query(checker))
-    assert (found.answer, "pre-existing" in found.detail, found.planner) == (Answer.UNSUPPORTED, True, planner.name)
-    assert planner.solve(Query(checker, rules=False)).answer is Answer.SOLVED
-    assert planner.solve(Query(Checker(*sources, [rule]))).answer is Answer.UNSOLVABLE
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.SOLVED
+    found = planner.solve(PlanningQuery(checker))
+    assert (found.status, "pre-existing" in found.detail, found.planner) == (
+        PlanningStatus.UNSUPPORTED,
+        True,
+        planner.name,
+    )
+    assert planner.solve(PlanningQuery(checker, rules=False)).status is PlanningStatus.SOLVED
+    assert planner.solve(PlanningQuery(Checker(*sources, [rule]))).status is PlanningStatus.UNSOLVABLE
 
 
 @BOTH
@@ -185,8 +189,8 @@ def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: st
         :effect (and (sliced ?x) {effect})))"""
     problem = """(define (problem p) (:domain d) (:objects k - knife c - cleaner a b - food)
       (:init (safe) (holding k)) (:goal (and (sliced a) (sliced b))))"""
-    found = planner.solve(Query(checker_of(domain, problem), shortest=True))
-    assert (found.answer, len(found.steps), found.optimal) == (Answer.SOLVED, 2, True)
+    found = planner.solve(PlanningQuery(checker_of(domain, problem), shortest=True))
+    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 2, True)
 
 
 @BOTH
@@ -203,14 +207,14 @@ def test_a_rule_about_an_actions_past_leaves_a_safe_plan(planner: Planner) -> No
       (:goal (and (wiped) (sliced a) (sliced b))))"""
     rule = """(define (safety s) (:process hands :parameters (?c - cleaner) :on (cut ?k ?x)
       :forbid (since (not (action (wash-hands))) (holding ?c))))"""
-    found = planner.solve(Query(checker_of(domain, problem, rule)))
-    assert found.answer is Answer.SOLVED
+    found = planner.solve(PlanningQuery(checker_of(domain, problem, rule)))
+    assert found.status is PlanningStatus.SOLVED
 
 
 def test_a_rule_that_may_be_undefined_is_named() -> None:
     rules = "(define (safety s) (:process near :forbid (> (far a c) 2)))"
-    found = KAIROS.solve(Query(checker_of(DOMAIN, PROBLEM, rules)))
-    assert found.answer is Answer.UNSUPPORTED
+    found = KAIROS.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM, rules)))
+    assert found.status is PlanningStatus.UNSUPPORTED
     assert found.detail == "rule near: it reads numbers that may be undefined"
 
 
@@ -221,42 +225,42 @@ def test_derived_predicates_and_numbers() -> None:
       (:action switch :parameters () :precondition (>= (level) 2) :effect (on)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0)) (:goal (lit)))"
     checker = checker_of(domain, problem, "(define (safety s) (:process full :when (lit) :require (>= (level) 3)))")
-    found = KAIROS.solve(Query(checker, shortest=True))
-    assert found.answer is Answer.SOLVED
+    found = KAIROS.solve(PlanningQuery(checker, shortest=True))
+    assert found.status is PlanningStatus.SOLVED
     assert len(found.steps) == 4
-    refused = FAST_DOWNWARD.solve(Query(checker))
-    assert (refused.answer, refused.detail) == (Answer.UNSUPPORTED, "derived predicates")
+    refused = FAST_DOWNWARD.solve(PlanningQuery(checker))
+    assert (refused.status, refused.detail) == (PlanningStatus.UNSUPPORTED, "derived predicates")
 
 
 def test_proofs_over_fractions_are_no_proofs() -> None:
     domain = """(define (domain d) (:predicates (p)) (:functions (level))
       (:action drop :parameters () :precondition (>= (level) 0.1) :effect (decrease (level) 0.1)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0.3)) (:goal (p)))"
-    found = KAIROS.solve(Query(checker_of(domain, problem)))
-    assert found.answer is Answer.NOT_FOUND
+    found = KAIROS.solve(PlanningQuery(checker_of(domain, problem)))
+    assert found.status is PlanningStatus.NOT_FOUND
 
 
 def test_a_plan_that_does_not_replay_is_an_error() -> None:
     checker = checker_of(DOMAIN.replace("(increase (total-cost) (far ?a ?b))", ""), PROBLEM)
-    query = Query(checker)
-    question = Compilations().ask(query)
-    assert isinstance(question, Question)
+    query = PlanningQuery(checker)
+    question = CompilationCache().ask(query)
+    assert isinstance(question, PrintedQuery)
     with pytest.raises(Disagreement, match="INVALID"):
-        answer(query, question, [("go", "b", "c")], optimal=False, planner="a liar")
-    found = answer(query, question, [("go", "a", "c")], optimal=False, planner="honest")
-    assert isinstance(found, Solution)
-    assert found.answer is Answer.SOLVED
+        confirm_plan(query, question, [("go", "b", "c")], optimal=False, planner="a liar")
+    found = confirm_plan(query, question, [("go", "a", "c")], optimal=False, planner="honest")
+    assert isinstance(found, PlanningResult)
+    assert found.status is PlanningStatus.SOLVED
 
 
 def test_a_checker_with_errors_is_refused() -> None:
     broken = Checker(Source("d", "(define (domain d)"), Source("p", "(define (problem p) (:domain d) (:goal (p)))"))
     with pytest.raises(ValueError, match="errors"):
-        KAIROS.solve(Query(broken))
+        KAIROS.solve(PlanningQuery(broken))
 
 
 def test_the_working_folder_is_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "output.sas").mkdir()  # where Fast Downward would write, and two runs at once would meet
     for planner in (KAIROS, FAST_DOWNWARD):
-        assert planner.solve(Query(checker_of(DOMAIN, PROBLEM))).answer is Answer.SOLVED
+        assert planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM))).status is PlanningStatus.SOLVED
     assert list(tmp_path.iterdir()) == [tmp_path / "output.sas"]

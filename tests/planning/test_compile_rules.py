@@ -14,7 +14,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
-from plansafe.verifier.planning.external import joined
+from plansafe.verifier.planning.external_planner import with_existential_conditions
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline
 
@@ -27,7 +27,7 @@ RULES = 2
 def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
     """Whether a plan's steps, with the bookkeeping between them, reach the goal of the compiled task."""
     compiled = compile_rules(checker.engine)
-    task = joined(compiled.task)
+    task = with_existential_conditions(compiled.task)
     engine = Engine(task, [], {})
     simulation = Execution(engine)
     actions = task.actions

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.rules.question import JUDGES, Question
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, VerdictCriteria
 from quick import every
 
 SEED = 407
@@ -48,7 +48,7 @@ def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
     end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
 
     def hard(v: Violation) -> bool:
-        return not execution.engine.plan.rules[execution.engine.plan.parts[v.part].rule].preference
+        return not execution.engine.rule_set.rules[execution.engine.rule_set.parts[v.part].rule].preference
 
     return {
         (v.part, v.binding, max(v.step - since, 0), v.at_end)
@@ -68,14 +68,14 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
         except NumberTooLarge:
             break
         if blame:  # once something is the plan's doing, nothing more is asked
-            lasting = () if now.broken else (now.undecided, now.accepted, now.news, now.ending)
+            lasting = () if now.broken else (now.undecided, now.accepted, now.new_violations, now.violations_at_end)
             out.append((now.broken, lasting))
         else:
             out.append((now.broken, now.undecided, now.accepted, violations(now, since)))
     return out
 
 
-@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("judge", JUDGE_MODES)
 @pytest.mark.parametrize("stream", every(7, UNTIMED))
 def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
     random, introduced = Random(f"{stream} {judge}"), judge == "introduced"
@@ -86,7 +86,7 @@ def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
             continue
         seen: dict[object, Execution] = {}
         for _ in range(12):
-            now = Execution.initial(checker.engine, question=Question(judge))
+            now = Execution.initial(checker.engine, criteria=VerdictCriteria(judge))
             for _ in range(random.randint(1, 14)):
                 now = now.after(random.choice(steps)) or now
                 earlier = seen.setdefault(now.key(), now)

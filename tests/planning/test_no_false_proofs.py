@@ -18,17 +18,17 @@ from bench.faults.task import SeedTask  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.api import Checker  # noqa: E402
-from plansafe.verifier.planning.chain import default_planners  # noqa: E402
+from plansafe.verifier.planning.forward_search import ForwardSearch  # noqa: E402
 from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: E402
-from plansafe.verifier.planning.own_search import OwnSearch  # noqa: E402
-from plansafe.verifier.planning.port import Answer, Planner, Query  # noqa: E402
-from plansafe.verifier.planning.unified import UnifiedPlanner  # noqa: E402
+from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningStatus  # noqa: E402
+from plansafe.verifier.planning.planner_chain import default_planners  # noqa: E402
+from plansafe.verifier.planning.unified_planner import UnifiedPlanner  # noqa: E402
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
 
 LIMIT_S = 2.0
 """False proofs come from invariants, found before any search: they are fast."""
 MAKERS = {"household": household_task, "depot": depot_task, "survey": survey_task}
-PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), OwnSearch())
+PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), ForwardSearch())
 
 
 @pytest.mark.slow
@@ -42,8 +42,8 @@ def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> No
     plan = Source("gold", "\n".join(task.gold))
     assert checker.check(plan).headline in (Headline.SAFE, Headline.VALID)
     for planner in PLANNERS:
-        found = planner.solve(Query(checker, time_limit_s=LIMIT_S))
-        assert found.answer is not Answer.UNSOLVABLE, planner.name
+        found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
+        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
 
 
 def test_effects_that_depend_on_numbers() -> None:
@@ -56,6 +56,6 @@ def test_effects_that_depend_on_numbers() -> None:
     checker = Checker(Source("domain", domain), Source("problem", problem), [Source("rules", rules)])
     assert checker.check(Source("plan", "(load crate)")).headline is Headline.SAFE
     for planner in PLANNERS:
-        found = planner.solve(Query(checker, time_limit_s=LIMIT_S))
-        assert found.answer is not Answer.UNSOLVABLE, planner.name
-    assert default_planners().solve(Query(checker, time_limit_s=LIMIT_S)).answer is Answer.SOLVED
+        found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
+        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
+    assert default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).status is PlanningStatus.SOLVED

@@ -15,10 +15,10 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import known, own_search
-from plansafe.verifier.planning.own_search import OwnSearch, replayed
-from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.planning.recoverable import recoverable
+from plansafe.verifier.planning import forward_search, state_estimates
+from plansafe.verifier.planning.forward_search import ForwardSearch, confirm_by_replay
+from plansafe.verifier.planning.guide import check_recoverable
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Headline
 
 STATES = 600
@@ -49,15 +49,17 @@ def blind(checker: Checker) -> int | None:
 @pytest.mark.slow
 def test_endless_tasks_against_blind_search() -> None:
     """No pruning and no bound of the relaxation may hide a plan, and what is called shortest is."""
-    planner, seen = OwnSearch(), Counter[str]()
+    planner, seen = ForwardSearch(), Counter[str]()
     for number in range(500):
         checker = endless(number)
         wanted = blind(checker)
         if wanted is None:
             continue
-        found = planner.solve(Query(checker, shortest=True, time_limit_s=60))
-        greedy = planner.solve(Query(checker, time_limit_s=60))
-        assert found.answer is greedy.answer is (Answer.UNSOLVABLE if wanted < 0 else Answer.SOLVED), number
+        found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
+        greedy = planner.solve(PlanningQuery(checker, time_limit_s=60))
+        assert found.status is greedy.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), (
+            number
+        )
         if wanted >= 0:
             assert (found.optimal, len(found.steps)) == (True, wanted), number
             assert len(greedy.steps) >= wanted
@@ -66,16 +68,16 @@ def test_endless_tasks_against_blind_search() -> None:
 
 
 def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_search, "MANY_ACTIONS", -1)
-    monkeypatch.setattr(own_search, "FIRST_NODES", 2 * STATES)
-    planner, seen = OwnSearch(), Counter[bool]()
+    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(forward_search, "FIRST_NODES", 2 * STATES)
+    planner, seen = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)
         wanted = blind(checker)
         if wanted is None:
             continue
-        found = planner.solve(Query(checker, time_limit_s=60))
-        assert found.answer is (Answer.UNSOLVABLE if wanted < 0 else Answer.SOLVED), number
+        found = planner.solve(PlanningQuery(checker, time_limit_s=60))
+        assert found.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), number
         seen[wanted < 0] += 1
     assert min(seen[True], seen[False]) >= 10, seen
 
@@ -97,21 +99,21 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
     def ground(*_: object) -> None:
         raise AssertionError("the relaxation is ground")
 
-    monkeypatch.setattr(known, "Relaxed", ground)
+    monkeypatch.setattr(state_estimates, "DeleteRelaxation", ground)
     objects = " ".join([f"o{n}" for n in range(300)])
     facts = "(near o7 o8) (near o249 o250) (dear o9)"
     problem = f"(define (problem p) (:domain home) (:objects {objects}) (:init {facts}) (:goal (inside o9 o8)))"
     rule = "(define (safety s) (:process r :on (put ?x ?y) :require (open o250)))"
     for rules, length in (("", 5), (rule, 7)):
         checker = checker_of(HOME, problem, rules)
-        found = OwnSearch().solve(Query(checker, time_limit_s=60))
-        assert found.answer is Answer.SOLVED
+        found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=60))
+        assert found.status is PlanningStatus.SOLVED
         assert length <= len(found.steps) <= length + 3
 
 
 @pytest.mark.slow
 def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
-    planner = OwnSearch()
+    planner = ForwardSearch()
     for seed, case in islice(cases("prefixes", 40), 40):
         resolve = case.checker.engine.resolver.tokens
         for plan in case.executable[:4]:
@@ -122,9 +124,9 @@ def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None
                 if rules:
                     fits = [p for p in fits if p in case.safe]
                 else:
-                    fits = [p for p in fits if case.kernel.judge("\n".join(p)).goal]
-                found = planner.solve(Query(case.checker, steps, rules=rules, shortest=True))
-                assert (found.answer is Answer.SOLVED) == bool(fits), (seed, plan, rules)
+                    fits = [p for p in fits if case.kernel.audit("\n".join(p)).goal]
+                found = planner.solve(PlanningQuery(case.checker, steps, rules=rules, shortest=True))
+                assert (found.status is PlanningStatus.SOLVED) == bool(fits), (seed, plan, rules)
                 if fits:
                     assert len(found.steps) == min(map(len, fits)) - len(plan)
 
@@ -140,16 +142,16 @@ COUNTED = "(define (problem p) (:domain counter) (:init (= (x) 0)) (:goal (done)
 
 
 def test_numbers_are_counted_exactly() -> None:
-    found = OwnSearch().solve(Query(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
-    assert (found.answer, len(found.steps), found.optimal) == (Answer.SOLVED, 8, True)
+    found = ForwardSearch().solve(PlanningQuery(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
+    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 8, True)
 
 
 def test_only_a_limit_ends_an_infinite_search() -> None:
     checker = checker_of(COUNTER.format(target=-1), COUNTED)
-    found = OwnSearch(max_nodes=50).solve(Query(checker))
-    assert found.answer is Answer.NOT_FOUND
+    found = ForwardSearch(max_nodes=50).solve(PlanningQuery(checker))
+    assert found.status is PlanningStatus.NOT_FOUND
     assert "states" in found.detail
-    assert OwnSearch().solve(Query(checker, time_limit_s=0)).answer is Answer.NOT_FOUND
+    assert ForwardSearch().solve(PlanningQuery(checker, time_limit_s=0)).status is PlanningStatus.NOT_FOUND
 
 
 def test_undefined_numbers_are_no_proof() -> None:
@@ -161,7 +163,7 @@ def test_undefined_numbers_are_no_proof() -> None:
         "(define (safety s) (:process r :forbid (and (g) (> (x) 1))))",
     )
     assert checker.check(Source("p", "(a)")).headline is Headline.UNKNOWN
-    assert OwnSearch().solve(Query(checker)).answer is Answer.NOT_FOUND
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.NOT_FOUND
 
 
 @pytest.mark.parametrize("shortest", [False, True])
@@ -172,44 +174,47 @@ def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest:
     checker = checker_of(domain, "(define (problem p) (:domain d) (:init) (:goal (g)))", rules)
     a, b = [GroundAction(checker.engine.task.actions[name], ()) for name in "ab"]
     for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
-        found = OwnSearch().solve(Query(checker, prefix, shortest=shortest))
-        assert found.answer is Answer.UNSOLVABLE
+        found = ForwardSearch().solve(PlanningQuery(checker, prefix, shortest=shortest))
+        assert found.status is PlanningStatus.UNSOLVABLE
         assert detail in found.detail
-    free = OwnSearch().solve(Query(checker, rules=False, shortest=shortest))
+    free = ForwardSearch().solve(PlanningQuery(checker, rules=False, shortest=shortest))
     assert [step.action.name for step in free.steps] == ["a", "b"]
-    assert replayed(Query(checker, rules=False), free.steps)
-    assert not replayed(Query(checker), free.steps)
+    assert confirm_by_replay(PlanningQuery(checker, rules=False), free.steps)
+    assert not confirm_by_replay(PlanningQuery(checker), free.steps)
 
 
 def test_durative_actions_and_timed_literals_are_refused() -> None:
     durative = """(define (domain d) (:predicates (g))
       (:durative-action a :parameters () :duration (= ?duration 1) :condition (and) :effect (at end (g))))"""
     problem = "(define (problem p) (:domain d) (:init) (:goal (g)))"
-    assert "durative" in OwnSearch().solve(Query(checker_of(durative, problem))).detail
+    assert "durative" in ForwardSearch().solve(PlanningQuery(checker_of(durative, problem))).detail
     plain = "(define (domain d) (:predicates (g)) (:action a :parameters () :effect (g)))"
     timed = problem.replace("(:init)", "(:init (at 3 (g)))")
-    found = OwnSearch().solve(Query(checker_of(plain, timed)))
-    assert (found.answer, "timed" in found.detail) == (Answer.UNSUPPORTED, True)
-    assert OwnSearch().solve(Query(Checker(Source("d", "("), Source("p", problem)))).answer is Answer.UNSUPPORTED
+    found = ForwardSearch().solve(PlanningQuery(checker_of(plain, timed)))
+    assert (found.status, "timed" in found.detail) == (PlanningStatus.UNSUPPORTED, True)
+    assert (
+        ForwardSearch().solve(PlanningQuery(Checker(Source("d", "("), Source("p", problem)))).status
+        is PlanningStatus.UNSUPPORTED
+    )
 
 
 def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_NODES", 3)
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
-        found = OwnSearch().solve(Query(checker, shortest=shortest))
-        assert (found.answer, len(found.steps)) == (Answer.SOLVED, 4)
+        found = ForwardSearch().solve(PlanningQuery(checker, shortest=shortest))
+        assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 4)
 
 
 def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_search, "KEPT", 1)
-    planner = OwnSearch()
+    monkeypatch.setattr(forward_search, "KEPT", 1)
+    planner = ForwardSearch()
     for number in range(30):
         checker = endless(number)
         wanted = blind(checker)
         if wanted is not None:
-            found = planner.solve(Query(checker, shortest=True, time_limit_s=60))
-            assert (len(found.steps) if found.answer is Answer.SOLVED else -1) == wanted
+            found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
+            assert (len(found.steps) if found.status is PlanningStatus.SOLVED else -1) == wanted
 
 
 # ---- a kitchen ------------------------------------------------------------------------------------------------------
@@ -232,21 +237,23 @@ def household(root: Path, example: str, **options: object) -> Checker:
 @pytest.mark.parametrize("example", ["breakfast", "dinner", "cleaning"])
 def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
     checker = household(root, example)
-    found = OwnSearch().solve(Query(checker, time_limit_s=120))
-    assert found.answer is Answer.SOLVED
+    found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=120))
+    assert found.status is PlanningStatus.SOLVED
     text = "\n".join(step_text(step, checker.engine.task.objects) for step in found.steps)
     assert checker.check(Source("found", text)).headline is Headline.SAFE
 
 
 def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
     """Bleach lies in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
-    assert OwnSearch().solve(Query(household(root, "visit"))).answer is Answer.UNSOLVABLE
+    assert ForwardSearch().solve(PlanningQuery(household(root, "visit"))).status is PlanningStatus.UNSOLVABLE
     mild = household(root, "visit", judge="introduced")
-    assert OwnSearch().solve(Query(mild, time_limit_s=120)).answer is Answer.SOLVED
+    assert ForwardSearch().solve(PlanningQuery(mild, time_limit_s=120)).status is PlanningStatus.SOLVED
     severe = household(root, "visit", min_severity="high")
-    assert OwnSearch().solve(Query(severe)).answer is Answer.UNSOLVABLE  # the bleach is of high severity
+    assert (
+        ForwardSearch().solve(PlanningQuery(severe)).status is PlanningStatus.UNSOLVABLE
+    )  # the bleach is of high severity
     both = household(root, "visit", judge="introduced", min_severity="critical")
-    assert OwnSearch().solve(Query(both, time_limit_s=120)).answer is Answer.SOLVED
+    assert ForwardSearch().solve(PlanningQuery(both, time_limit_s=120)).status is PlanningStatus.SOLVED
 
 
 # ---- online ---------------------------------------------------------------------------------------------------------
@@ -271,23 +278,25 @@ CARE = """
 
 def test_recoverable() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
-    found = recoverable(monitor, "(dust a)")
-    assert (found.answer, found.continuation) == (True, ("(walk a b)", "(dust b)"))
-    lost = recoverable(monitor, "(drop)")
-    assert (lost.answer, lost.continuation) == (False, ())
+    found = check_recoverable(monitor, "(dust a)")
+    assert (found.recoverable, found.continuation) == (True, ("(walk a b)", "(dust b)"))
+    lost = check_recoverable(monitor, "(drop)")
+    assert (lost.recoverable, lost.continuation) == (False, ())
     assert "visited" in lost.detail
-    assert recoverable(monitor, "(dust c)").answer is False
-    assert recoverable(monitor, "(dust c)").detail == "(at c) is not true"
-    assert recoverable(monitor, "(jump)").answer is False
+    assert check_recoverable(monitor, "(dust c)").recoverable is False
+    assert check_recoverable(monitor, "(dust c)").detail == "(at c) is not true"
+    assert check_recoverable(monitor, "(jump)").recoverable is False
     assert monitor.facts() == Monitor(checker_of(VASE, VASES).compiled).facts()
 
 
 def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
     monitor = Monitor(checker_of(VASE, VASES, CARE).compiled)
-    assert recoverable(monitor, "(dust a)").answer is False  # (once (at c)) needs c, and there is no way back from c
+    assert (
+        check_recoverable(monitor, "(dust a)").recoverable is False
+    )  # (once (at c)) needs c, and there is no way back from c
     monitor.observe(["(next c b)"])
-    found = recoverable(monitor, "(dust a)")
-    assert found.answer is True
+    found = check_recoverable(monitor, "(dust a)")
+    assert found.recoverable is True
     assert found.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
 
 
@@ -295,15 +304,15 @@ def test_recoverable_starts_from_what_was_seen() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
     monitor.take("(dust a)")
     monitor.observe(["(not (whole))"])
-    assert recoverable(monitor, "(walk a b)").answer is False
+    assert check_recoverable(monitor, "(walk a b)").recoverable is False
     monitor.observe(["(whole)", "(at b)", "(not (at a))"])
-    assert recoverable(monitor, "(dust b)") == (True, (), "")
+    assert check_recoverable(monitor, "(dust b)") == (True, (), "")
 
 
 def test_recoverable_says_when_it_does_not_know() -> None:
     monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
-    found = recoverable(monitor, "(up)", OwnSearch(max_nodes=20))
-    assert found.answer is None
+    found = check_recoverable(monitor, "(up)", ForwardSearch(max_nodes=20))
+    assert found.recoverable is None
     assert "no plan found" in found.detail
     timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
-    assert recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").answer is None
+    assert check_recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").recoverable is None

@@ -16,8 +16,8 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.kairos import executable
-from plansafe.verifier.planning.printed_names import Names, Unprintable, decimal
-from plansafe.verifier.planning.printing import Printed, print_task
+from plansafe.verifier.planning.pddl_names import PddlNames, Unprintable, decimal_text
+from plansafe.verifier.planning.printing import PrintedTask, print_task
 from quick import every
 
 STREAMS = ("pddl3", "past", "mixed")
@@ -30,11 +30,11 @@ def checker_of(domain: str, problem: str) -> Checker:
     return Checker(Source("domain", domain), Source("problem", problem))
 
 
-def printed_at(simulation: Execution) -> Printed:
+def printed_at(simulation: Execution) -> PrintedTask:
     return print_task(simulation.task, simulation.state.facts, simulation.state.fluents)
 
 
-def walk(checker: Checker, start: Execution, printed: Printed, random: Random) -> int:
+def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Random) -> int:
     """Walk through the task and its printed copy side by side; how many steps were compared."""
     copy = Execution(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
     objects = start.task.objects
@@ -121,13 +121,13 @@ def test_kairos_reads_what_is_printed(stream: str, tmp_path: Path) -> None:
     ],
 )
 def test_decimals_are_exact(value: int | Fraction, text: str) -> None:
-    assert decimal(value) == text
+    assert decimal_text(value) == text
     assert Fraction(text) == value
 
 
 def test_what_has_no_text_is_refused() -> None:
     with pytest.raises(Unprintable, match="1/3"):
-        decimal(Fraction(1, 3))
+        decimal_text(Fraction(1, 3))
     durative = """(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)
       :effect (at end (p))))"""
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
@@ -137,7 +137,7 @@ def test_what_has_no_text_is_refused() -> None:
 
 
 def test_names_are_plain_and_unique() -> None:
-    names = Names()
+    names = PddlNames()
     made = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
     assert len(set(made)) == len(made)
     assert all(name.isascii() and name[0].isalpha() for name in made)

@@ -10,9 +10,9 @@ from formulas import FUTURE_BINARY, FUTURE_UNARY, PAST_UNARY, PDDL3
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
 from plansafe.verifier.reporting.report import FindingClass, Report
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 RULE_CLASSES = (
     FindingClass.PROCESS,
@@ -66,28 +66,28 @@ class Verdict(NamedTuple):
     undecided: frozenset[str]
     instances: dict[str, int]
     preferences: dict[str, int]
-    told: bool = True  # else the headline hangs on blame that this side cannot tell
+    blame_known: bool = True  # else the headline hangs on blame that this side cannot tell
 
 
 class Both:
-    """Engine and kernel, each compiled once for a case, to decide one question.
+    """Engine and kernel, each compiled once for a case, for one choice of criteria.
 
     ``problem`` says why they cannot be compared, if so.
     """
 
-    def __init__(self, case: Case, question: Question = EVERY_VIOLATION) -> None:
+    def __init__(self, case: Case, criteria: VerdictCriteria = EVERY_VIOLATION) -> None:
         texts = case.domain_text(), case.problem_text(), case.safety_text()
         self.problem = ""
         self.cautious = cautious_rules(case)
         reason = ""
         try:
-            self.kernel = kernel_of(case, question)
+            self.kernel = kernel_of(case, criteria)
         except KernelRejects as rejection:
             reason = str(rejection)
         names = ("domain.pddl", "problem.pddl", "rules.safe")
         sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
         self.checker = Checker(
-            sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS._replace(**question._asdict())
+            sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS._replace(**criteria._asdict())
         )
         if reason or not self.checker.ok:
             messages = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
@@ -130,17 +130,17 @@ def cautious_rules(case: Case) -> frozenset[str]:
     return frozenset(out)
 
 
-def kernel_of(case: Case, question: Question = EVERY_VIOLATION) -> Kernel:
+def kernel_of(case: Case, criteria: VerdictCriteria = EVERY_VIOLATION) -> Kernel:
     """The kernel for a case."""
     safety = case.safety_text()
     texts = (case.domain_text(), case.problem_text(), [safety] if safety else [])
-    exempt = [(e.rules, e.objects) for e in question.exemptions]
-    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity, exemptions=exempt)
+    exempt = [(e.rules, e.objects) for e in criteria.exemptions]
+    return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
 
 
 def judged(kernel: Kernel, plan: Plan) -> Verdict:
     """The kernel's verdict on a plan."""
-    verdict = from_judgement(kernel.judge(plan_text(plan)), any(step.time is not None for step in plan))
+    verdict = from_judgement(kernel.audit(plan_text(plan)), any(step.time is not None for step in plan))
     return verdict if verdict.failed or verdict.ill_formed else only_halt(verdict)
 
 
@@ -155,7 +155,7 @@ def from_report(report: Report) -> Verdict:
     """The engine's side."""
     findings: dict[tuple[str, Bound], list[Seen]] = {}
     soft = {count.name for count in report.rules if count.status == "preference violated"}
-    for f in (*report.findings, *[f for used in report.decided.exempted for f in used.findings]):
+    for f in (*report.findings, *[f for used in report.verdict_basis.exempted for f in used.findings]):
         if f.finding_class in RULE_CLASSES and f.rule is not None:
             seen = Seen(f.step, True, f.blame.value if f.blame else None, frozenset(f.readings))
             findings.setdefault((f.rule, tuple(sorted(f.binding))), []).append(seen)
@@ -174,7 +174,7 @@ def from_report(report: Report) -> Verdict:
     )
 
 
-def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
+def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
     """The kernel's side."""
     findings: dict[tuple[str, Bound], list[Seen]] = {}
     for f in judgement.findings:
@@ -190,7 +190,7 @@ def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
         frozenset(rule for rule, _ in judgement.undecided),
         judgement.instances,
         {name: count for name, count in judgement.preferences.items() if count},
-        judgement.told,
+        judgement.blame_known,
     )
 
 
@@ -208,7 +208,7 @@ def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = fro
         engine = engine._replace(failed=frozenset(failed))
     for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
         ours, theirs = getattr(engine, field), getattr(kernel, field)
-        hangs = not kernel.told and theirs in (None, "UNKNOWN") and ours != "INVALID"
+        hangs = not kernel.blame_known and theirs in (None, "UNKNOWN") and ours != "INVALID"
         if ours != theirs and not hangs:
             out.append(f"{field}: engine {shown(ours)}, kernel {shown(theirs)}")
     counts = {name: (engine.instances.get(name), count) for name, count in kernel.instances.items()}

@@ -11,7 +11,7 @@ from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.kernel.formulas import TAKEN
+from plansafe.verifier.kernel.formulas import STEP_PREDICATES
 from plansafe.verifier.model.nodes import Action
 from plansafe.verifier.reporting.report import Finding, Report
 
@@ -35,7 +35,7 @@ def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
     trace = kernel.trace(plan, reading)
     taken: list[set[int]] = [set() for _ in range(trace.last + 2)]
     for (kind, *_), intervals in trace.taken.items():
-        for interval in intervals if kind != TAKEN["action-during"] else ():
+        for interval in intervals if kind != STEP_PREDICATES["action-during"] else ():
             taken[interval.first + 1].add(interval.step)
     changes: dict[Fact, list[tuple[int, str, str]]] = {}
     initial: dict[Fact, str] = {}

@@ -11,7 +11,7 @@ from compare import Both
 from generate import case
 from shrink import shrink
 
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
 class Examined(NamedTuple):
@@ -31,23 +31,23 @@ class Work(NamedTuple):
     seed: int
     number: int
     command: bool
-    question: Question = EVERY_VIOLATION
+    criteria: VerdictCriteria = EVERY_VIOLATION
 
 
 def examine(work: Work) -> Examined:
     """Generate a task and compare engine (or command) and kernel on it; a crash of either is a difference."""
     candidate = case(work.stream, work.seed, work.number)
-    problems = problems_of(candidate, work.command, work.question)
+    problems = problems_of(candidate, work.command, work.criteria)
     count = len(candidate.rules) + len(candidate.constraints) + len(candidate.laws)
     return Examined(work.stream, work.number, len(candidate.plans), count * len(candidate.plans), problems)
 
 
-def problems_of(candidate: Case, command: bool = False, question: Question = EVERY_VIOLATION) -> list[str]:
+def problems_of(candidate: Case, command: bool = False, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[str]:
     """All differences that a task shows."""
     try:
         if command:
             return command_differences(candidate)
-        both = Both(candidate, question)
+        both = Both(candidate, criteria)
         if both.problem:
             return [both.problem]
         return [line for plan in candidate.plans for line in both.differences(plan)]
@@ -64,11 +64,11 @@ def signature(problem: str) -> str:
     return problem.split(":")[0]
 
 
-def smallest(candidate: Case, problem: str, question: Question = EVERY_VIOLATION) -> str:
+def smallest(candidate: Case, problem: str, criteria: VerdictCriteria = EVERY_VIOLATION) -> str:
     """The smallest task found with a problem of the same sort, as Markdown."""
     wanted = signature(problem)
-    small = shrink(candidate, lambda other: any(signature(p) == wanted for p in problems_of(other, question=question)))
-    words = next((p for p in problems_of(small, question=question) if signature(p) == wanted), problem)
+    small = shrink(candidate, lambda other: any(signature(p) == wanted for p in problems_of(other, criteria=criteria)))
+    words = next((p for p in problems_of(small, criteria=criteria) if signature(p) == wanted), problem)
     plans = "\n".join(f"; plan\n{plan_text(plan)}" for plan in small.plans)
     texts = f"{small.domain_text()}{small.problem_text()}{small.safety_text()}{plans}"
     return f"\n### {small.name}: {words[:400]}\n```lisp\n{texts}```\n"

@@ -21,7 +21,7 @@ from compare import EXEMPT
 from examine import Examined, Work, examine, signature, smallest
 from generate import PLANS, RULES, STREAMS, case
 
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES, Question
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES, VerdictCriteria
 
 
 class Tally:
@@ -53,12 +53,12 @@ class Tally:
         return "\n".join(lines)
 
 
-def works(count: int, seed: int, streams: list[str], command: bool, question: Question) -> Iterator[Work]:
+def works(count: int, seed: int, streams: list[str], command: bool, criteria: VerdictCriteria) -> Iterator[Work]:
     """Tasks of all streams in turn, enough for so many cases."""
     tasks = -(-count // (RULES * PLANS))
     for i in range(-(-tasks // len(streams))):
         for stream in streams:
-            yield Work(stream, seed, i, command, question)
+            yield Work(stream, seed, i, command, criteria)
 
 
 def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
@@ -73,19 +73,19 @@ def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
 def main() -> int:
     """Run the comparison and print it."""
     options = parse_arguments()
-    question = Question(options.judge, options.min_severity, EXEMPT if options.exempt else ())
+    criteria = VerdictCriteria(options.judge, options.min_severity, EXEMPT if options.exempt else ())
     wrong = 0
     for title, count, command in (("engine", options.count, False), ("command", options.command, True)):
         if not count:
             continue
         tally = Tally()
         shown = 0
-        for found in results(works(count, options.seed, options.stream, command, question), options.jobs):
+        for found in results(works(count, options.seed, options.stream, command, criteria), options.jobs):
             for problem in islice(tally.add(found), max(options.show - shown, 0)):
                 shown += 1
                 text = f"{found.stream} {found.number}: {problem}\n"
                 if not command:
-                    text = smallest(case(found.stream, options.seed, found.number), problem, question)
+                    text = smallest(case(found.stream, options.seed, found.number), problem, criteria)
                 print(text, flush=True)
                 if options.report:
                     with options.report.open("a") as file:
@@ -103,7 +103,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS), help="default all")
     parser.add_argument("--command", type=int, default=0, metavar="N", help="also N cases through the command line")
-    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
+    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="what decides (default all)")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides (default low)")
     parser.add_argument("--exempt", action="store_true", help="with exemptions (`EXEMPT` of compare.py)")
     parser.add_argument("--report", type=Path, help="append shrunk differences to this file")

@@ -10,16 +10,16 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Blame, FindingClass, Headline, Report
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 from quick import every
 
 SEED = 2026
 QUESTIONS = (
-    Question("introduced"),
-    Question("all", "high"),
-    Question("introduced", "medium"),
-    Question(exemptions=EXEMPT),
-    Question("introduced", exemptions=EXEMPT),
+    VerdictCriteria("introduced"),
+    VerdictCriteria("all", "high"),
+    VerdictCriteria("introduced", "medium"),
+    VerdictCriteria(exemptions=EXEMPT),
+    VerdictCriteria("introduced", exemptions=EXEMPT),
 )
 TASKS = 3  # for each stream: 8 * 3 tasks of 24 rules and 4 plans are 2,304 cases
 
@@ -34,22 +34,22 @@ def test_same_verdicts(stream: str, number: int) -> None:
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_same_verdicts_whatever_decides(stream: str) -> None:
-    question = QUESTIONS[list(STREAMS).index(stream) % len(QUESTIONS)]
-    found = examine(Work(stream, SEED, TASKS, command=False, question=question))
+    criteria = QUESTIONS[list(STREAMS).index(stream) % len(QUESTIONS)]
+    found = examine(Work(stream, SEED, TASKS, command=False, criteria=criteria))
     if found.problems:
         name = case(stream, SEED, found.number)
-        pytest.fail(smallest(name, found.problems[0], question), pytrace=False)
+        pytest.fail(smallest(name, found.problems[0], criteria), pytrace=False)
 
 
-@pytest.mark.parametrize("question", every(5, QUESTIONS), ids=["-".join(question[:2]) for question in QUESTIONS])
-def test_a_headline_follows_from_what_decides(question: Question) -> None:
+@pytest.mark.parametrize("criteria", every(5, QUESTIONS), ids=["-".join(criteria[:2]) for criteria in QUESTIONS])
+def test_a_headline_follows_from_what_decides(criteria: VerdictCriteria) -> None:
     """A valid plan is SAFE iff nothing that decides was found, and nothing that may decide is undecided."""
     seen = set()
     for stream in STREAMS:
         candidate = case(stream, SEED, TASKS + 1, rules=3)
-        every, some = Both(candidate), Both(candidate, question)
+        every, some = Both(candidate), Both(candidate, criteria)
         for plan in candidate.plans:
-            expected = by_hand(reported(every, plan), question)
+            expected = by_hand(reported(every, plan), criteria)
             assert reported(some, plan).headline is expected, plan_text(plan)
             seen.add(expected)
     assert seen >= {Headline.INVALID, Headline.UNSAFE, Headline.SAFE}
@@ -59,20 +59,20 @@ def reported(both: Both, plan: Plan) -> Report:
     return both.checker.check(Source("random.plan", plan_text(plan)))
 
 
-def by_hand(report: Report, question: Question) -> Headline | None:
+def by_hand(report: Report, criteria: VerdictCriteria) -> Headline | None:
     """The headline, from the report in which everything decides."""
     if report.headline in (None, Headline.INVALID):
         return report.headline
-    deciding = {rule.name for rule in report.rules if question.reaches(rule.severity)}
+    deciding = {rule.name for rule in report.rules if criteria.is_severe_enough(rule.severity)}
     found = [f for f in report.findings if f.rule in deciding]
     violated = [f for f in found if f.finding_class is not FindingClass.UNDECIDED]
     undecided = len(found) - len(violated)
-    violated = [f for f in violated if question.exempted(f.rule or "", [name for _, name in f.binding]) is None]
-    if any(f.blame is not Blame.PRE_EXISTING or not question.introduced for f in violated):
+    violated = [f for f in violated if criteria.find_exemption(f.rule or "", [name for _, name in f.binding]) is None]
+    if any(f.blame is not Blame.PRE_EXISTING or not criteria.only_introduced for f in violated):
         return Headline.UNSAFE
     if undecided or report.limits:
         return Headline.UNKNOWN
-    able = [rule for rule in report.rules if question.may_decide(rule.name, rule.severity)]
+    able = [rule for rule in report.rules if criteria.may_decide(rule.name, rule.severity)]
     hard = [rule for rule in able if not rule.status.startswith("preference")]
     return Headline.SAFE if any(rule.instances for rule in hard) else Headline.VALID
 

@@ -9,7 +9,7 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution import replay
-from plansafe.verifier.reporting import history
+from plansafe.verifier.reporting import fact_history
 from plansafe.verifier.reporting.report import Finding
 from quick import every
 
@@ -26,6 +26,6 @@ def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:
 def test_same_findings(stream: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = findings(stream, number)
     monkeypatch.setattr(replay, "MAX_CHANGES", 0)
-    monkeypatch.setattr(history, "MAX_CHANGES", 0)
+    monkeypatch.setattr(fact_history, "MAX_CHANGES", 0)
     assert findings(stream, number) == kept
     assert any(kept)

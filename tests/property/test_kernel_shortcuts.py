@@ -8,16 +8,16 @@ import pytest
 from case import plan_text
 from generate import STREAMS, case
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
 from quick import every
 
 SEED = 1971
 TASKS = 3
 
 
-def judged(kernel: Kernel, plan: str) -> Judgement | str:
+def judged(kernel: Kernel, plan: str) -> KernelVerdict | str:
     try:
-        return replace(kernel.judge(plan), work=0)
+        return replace(kernel.audit(plan), work=0)
     except KernelLimit as limit:
         return str(limit)
 

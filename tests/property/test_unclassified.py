@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.home import Profile
+from plansafe.verifier.rules.home_profile import HomeProfile
 from plansafe.verifier.rules.kinds import ClassKinds
 
 DOMAIN = """(define (domain d) (:types thing - object known - thing) (:predicates (p ?x - thing) (q ?x ?y - thing))
@@ -63,7 +63,7 @@ def judged(rules: str, *classes: tuple[str, tuple[str, ...]], replay: str = "alw
     specs = [Source("s", f"(define (safety s) {VOCABULARY} {rules})"), Source("m", MAPPING)]
     home = Source("home.toml", "")
     entries = tuple([ClassKinds(name, kinds, "", Label(home.name, Span(0, 0))) for name, kinds in classes])
-    options = Options(replay=replay, home=Profile(home, classes=entries))
+    options = Options(replay=replay, home=HomeProfile(home, classes=entries))
     checker = Checker(Source("d", DOMAIN), Source("x", PROBLEM), specs, options)
     assert checker.ok, checker.diagnostics
     return checker.check(Source("plan", PLAN))
@@ -93,7 +93,7 @@ def test_a_plan_is_capped_if_and_only_if_some_kinds_break_a_rule(first: str, sec
             assert not [d for d in found.diagnostics if d.code == "SC901"]
             broken |= {f.rule for f in found.findings}
     assert (report.headline.value == "UNKNOWN") == bool(broken)  # type: ignore[union-attr] - judged
-    named = {suspicion.rule for one in report.coverage.unclassified for suspicion in one.breaks}
+    named = {suspicion.rule for one in report.coverage.unclassified for suspicion in one.possible_violations}
     assert named <= broken
     assert bool(named) == bool(broken)
 
@@ -109,7 +109,7 @@ def test_the_question_is_asked_over_many_worlds() -> None:
     assert report.headline is not None
     assert report.headline.value == "UNKNOWN"
     assert report.coverage is not None
-    assert [(one.name, [s.kinds for s in one.breaks]) for one in report.coverage.unclassified] == [
+    assert [(one.name, [s.kinds for s in one.possible_violations]) for one in report.coverage.unclassified] == [
         ("odd", []),
         ("strange", [("red",), ("green",)]),
     ]

@@ -16,8 +16,8 @@ from itertools import product
 from repair_oracle import Optimum
 from repair_task import Sexp, Task, field, normal, parameters, write
 
-from plansafe.verifier.kernel import Judgement
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.verifier.kernel import KernelVerdict
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 Atom = tuple[str, ...]
 Binding = Mapping[str, str]
@@ -177,7 +177,7 @@ def faults(task: Task) -> dict[int, str]:
     return out
 
 
-def flags(task: Task, judgement: Judgement) -> set[str]:
+def flags(task: Task, judgement: KernelVerdict) -> set[str]:
     """The classes that stand beside the others."""
     out = {"unmet goal"} if judgement.executable and not judgement.goal else set()
     kinds = {str(rule[1]): str(rule[0]) for rule in task.rules}

@@ -15,7 +15,7 @@ from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, RepairResult, RepairStatus, Weights
-from plansafe.verifier.rules.question import Exemption
+from plansafe.verifier.rules.verdict_criteria import Exemption
 
 LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
 SHOWN = 6

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from repair_task import KINDS, Cost, Task, normal
 
-from plansafe.verifier.kernel import Judgement, Kernel
+from plansafe.verifier.kernel import Kernel, KernelVerdict
 from plansafe.verifier.kernel.trace import value_at
 
 GOOD = ("SAFE", "VALID")
@@ -41,7 +41,7 @@ class Optimum(NamedTuple):
 
     cost: Cost | None
     scripts: frozenset[Script]
-    judgement: Judgement
+    judgement: KernelVerdict
     judged: int
 
     @property
@@ -75,13 +75,13 @@ class KernelTask:
         self.start = self._state(())
         assert self.start is not None
 
-    def judge(self, plan: Codes) -> Judgement:
+    def judge(self, plan: Codes) -> KernelVerdict:
         """The kernel's judgement."""
         self.judged += 1
         if self.judged > self.limit:
             raise TooMany
-        judgement = self.kernel.judge(self._text(plan))
-        if not judgement.told:
+        judgement = self.kernel.audit(self._text(plan))
+        if not judgement.blame_known:
             raise TooMany
         return judgement
 
@@ -114,7 +114,7 @@ class KernelTask:
         """Whether the goal holds."""
         known = self._goals.get(state)
         if known is None:
-            known = self._goals[state] = self._bare.judge(self._text(self._ways[state])).goal
+            known = self._goals[state] = self._bare.audit(self._text(self._ways[state])).goal
         return known
 
     def safe(self, plan: Codes) -> bool:
@@ -214,8 +214,8 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
     Raises ``TooMany`` where the kernel would have to judge more than ``limit`` plans.
     """
     world = KernelTask(task, limit, plain)
-    judgement = world.kernel.judge(task.plan_text())
-    if not judgement.told:
+    judgement = world.kernel.audit(task.plan_text())
+    if not judgement.blame_known:
         raise TooMany
     if judgement.headline in GOOD:
         return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)

@@ -15,7 +15,7 @@ from repair_oracle import GOOD, KernelTask, vectors
 from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
 
 from plansafe.verifier.kernel import Finding
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 Scope = dict[str, str]  # variables with their types
 
@@ -151,7 +151,7 @@ class _Generator:
         base = base._replace(plan=tuple(plan), goal=self.goal(world, plan))
         base = base._replace(plan=self.damage(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
         made = self.finished(self.with_rules(base, plan))
-        safe = KernelTask(made).kernel.judge(made.plan_text()).headline in GOOD
+        safe = KernelTask(made).kernel.audit(made.plan_text()).headline in GOOD
         return None if safe and self.random.random() < 0.8 else made
 
     def bare(self) -> Task:
@@ -395,7 +395,7 @@ class _Generator:
         )
         world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
-        found = [[f for f in world.kernel.judge(text).findings if "halt" in f.readings] for text in texts]
+        found = [[f for f in world.kernel.audit(text).findings if "halt" in f.readings] for text in texts]
         if self.judge == "introduced":
             return full._replace(rules=self._early(rules, *found), constraints=())
         before, after = [{f.rule for f in some} for some in found]

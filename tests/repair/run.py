@@ -21,7 +21,7 @@ from repair_shrink import shrink
 from repair_task import Task
 
 from plansafe.verifier.repair import demands
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES
 
 
 class Compared(NamedTuple):
@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
-    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
+    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="what decides (default all)")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="least severity that decides")
     parser.add_argument("--exempt", action="store_true", help="about half of the rules are exempt")
     parser.add_argument("--lifted", action="store_true", help="few objects like many: quantifiers are not spelt out")

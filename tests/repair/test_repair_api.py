@@ -12,8 +12,8 @@ from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.repair.api import Repairer, repair
-from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairStatus, Weights
+from plansafe.verifier.repair.planner_repairs import align_plan, remove_needless_steps
 
 DOMAIN = """
 (define (domain kitchen)
@@ -170,20 +170,20 @@ def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:
 def test_a_planner_s_plan_is_aligned_with_the_original() -> None:
     made = checker()
     original = made.read(plan("go hall kitchen", "take pear kitchen", "slice apple", "put apple hall")).steps
-    aligned = align(original, taken(made, *WHOLE), frozenset())
+    aligned = align_plan(original, taken(made, *WHOLE), frozenset())
     assert aligned is not None
     assert aligned.origin == (1, 2, 0, 3, 0, 4)
     assert aligned.kinds == ("insert", "insert", "substitute")
-    assert align(original, taken(made, *WHOLE), frozenset([2])) is None
+    assert align_plan(original, taken(made, *WHOLE), frozenset([2])) is None
 
 
 def test_new_steps_that_serve_nothing_are_left_out() -> None:
     made = checker()
     repairer = Repairer(made, plan(*WHOLE), made.read(plan(*WHOLE)).steps, RepairOptions())
     detour = taken(made, "go hall kitchen", "take pear kitchen", "put pear kitchen", *WHOLE[1:])
-    assert len(lean(detour, made.read(plan(*WHOLE)).steps, repairer.safe)) in (6, 8)
+    assert len(remove_needless_steps(detour, made.read(plan(*WHOLE)).steps, repairer.safe)) in (6, 8)
     idle = taken(made, *WHOLE[:3], "wash apple", *WHOLE[3:])
-    assert len(lean(idle, [], repairer.safe)) == 6
+    assert len(remove_needless_steps(idle, [], repairer.safe)) == 6
 
 
 @pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])

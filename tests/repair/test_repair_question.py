@@ -15,7 +15,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Headline
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 from quick import every
 
 DOMAIN = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (stuck ?s - stove) (wiped))
@@ -43,7 +43,7 @@ def test_what_was_on_before_stays_on_and_what_the_plan_lit_is_quenched() -> None
     result, texts = mended(checker("introduced"), "(wipe)\n(light oven)\n")
     assert result.status is RepairStatus.FOUND
     assert texts == {"(wipe)", "(wipe)(light oven)(quench oven)"}
-    assert [one.report.decided.before for one in result.repairs] == [1, 1]
+    assert [one.report.verdict_basis.before for one in result.repairs] == [1, 1]
     assert all([one.replayed for one in result.repairs])
 
 
@@ -77,7 +77,7 @@ def test_rules_below_the_level_are_not_mended() -> None:
     both = HEAT + "(:process dark :severity high :forbid (on oven))"
     result, texts = mended(checker("all", both, "high"), "(wipe)\n(light oven)\n")
     assert (result.status, texts) == (RepairStatus.FOUND, {"(wipe)"})
-    assert result.repairs[0].report.decided.minor == 1
+    assert result.repairs[0].report.verdict_basis.minor == 1
 
 
 def test_a_diagnosis_names_what_decides() -> None:
@@ -93,13 +93,13 @@ def test_a_diagnosis_names_what_decides() -> None:
 
 def test_an_execution_says_when_something_is_the_plans_doing() -> None:
     made = checker("introduced", "(:process lit :when (or (on gas) (on oven)) :require (or))")
-    now = Execution.initial(made.engine, question=Question("introduced"))
+    now = Execution.initial(made.engine, criteria=VerdictCriteria("introduced"))
     light = made.engine.resolver.tokens(["light", "oven"])
     assert not now.broken
     after = now.after(light)  # type: ignore[arg-type] # it is a step
     assert after is not None
     assert after.broken
-    assert len(after.news) == 1
+    assert len(after.new_violations) == 1
 
 
 @pytest.mark.parametrize("batch", every(6, range(6)))

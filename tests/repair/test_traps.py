@@ -44,7 +44,7 @@ def steps(text: str) -> list[str]:
 
 def safe(task: Task, plan: str) -> bool:
     """Whether the kernel accepts a plan."""
-    return KernelTask(task).kernel.judge(plan).headline in GOOD
+    return KernelTask(task).kernel.audit(plan).headline in GOOD
 
 
 # -- small domains: what is tempting, and what is offered --------------------------------------------------------------

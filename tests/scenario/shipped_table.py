@@ -10,7 +10,7 @@ from pathlib import Path
 
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable
 from plansafe.llm.scenarios.reading import load_scenarios
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 
 PAGE = Path(__file__).resolve().parents[2] / "llm/plansafe/llm/scenarios/README.md"
 BEGIN, END = "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
@@ -20,7 +20,7 @@ OUTCOMES = {Solvable.SAFELY: "safely", Solvable.UNSAFELY: "only unsafely", Solva
 def table() -> str:
     """How many there are of which kind, and each, by type of hazard in the order of SAFEL's appendix."""
     scenarios = load_scenarios()
-    order = [category.name for category in load()["safel"].categories]
+    order = [category.name for category in load_taxonomies()["safel"].categories]
     lines = ["| | development | test | all |", "|---|---|---|---|"]
     for title, chosen in (
         ("malicious", [one for one in scenarios if one.kind is Kind.MALICIOUS]),

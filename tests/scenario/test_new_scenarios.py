@@ -26,10 +26,10 @@ from plansafe.llm.scenario.model import Limits
 from plansafe.llm.scenarios.judging import judge
 from plansafe.llm.scenarios.model import Kind
 from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 
 SHIPPED = load_scenarios()
-TYPES = {one.name: one for one in load()["safel"].categories}
+TYPES = {one.name: one for one in load_taxonomies()["safel"].categories}
 BASE = Source.from_path(domain_path("household"))
 WISHES = Wishes(BASE, rounds=2, limits=Limits(5.0))
 SLIP = Seed(TYPES["human-slip"], Kind.SITUATIONAL)

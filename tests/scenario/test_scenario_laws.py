@@ -27,7 +27,7 @@ from plansafe.llm.scenario.ways import count_ways
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.reporting.report import Headline, Worlds
 from quick import every
 
@@ -258,10 +258,10 @@ def test_ways_are_those_of_an_enumeration(number: int) -> None:
 def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
     checker = small_task(number).checker
     found = ViolationSearch(checker.engine, inf).run()
-    if found.answer is Answer.SOLVED:
+    if found.status is PlanningStatus.SOLVED:
         assert verdict(checker, found.steps) == (True, Headline.UNSAFE)
         return
-    assert found.answer is Answer.UNSOLVABLE
+    assert found.status is PlanningStatus.UNSOLVABLE
     for length in range(4):
         for steps in enumerated(checker, length):
             assert verdict(checker, steps) != (True, Headline.UNSAFE)

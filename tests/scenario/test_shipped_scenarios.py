@@ -15,7 +15,7 @@ from plansafe.llm.metrics.transition import Side, read_action, score_action
 from plansafe.llm.scenarios.judging import judge
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, Split
 from plansafe.llm.scenarios.reading import SHIPPED, load_scenarios, read_scenarios
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from quick import every
 
 ALL = load_scenarios()
@@ -43,7 +43,7 @@ def test_there_are_enough_of_every_kind() -> None:
     assert len(ALL) >= 60
     assert len([one for one in ALL if one.kind is Kind.SITUATIONAL and one.solvable is not Solvable.SAFELY]) == 10
     assert 0.3 <= len([one for one in ALL if one.kind is Kind.MALICIOUS]) / len(ALL) <= 0.4
-    for category in load()["safel"].categories:
+    for category in load_taxonomies()["safel"].categories:
         assert {one.split for one in ALL if one.types[0] == category.name} == set(Split), category.name
 
 
@@ -64,7 +64,7 @@ def test_the_halves_are_apart() -> None:
 
 
 def test_categories_are_those_of_the_type() -> None:
-    taxonomies = load()
+    taxonomies = load_taxonomies()
     types = {one.name: one for one in taxonomies["safel"].categories}
     for scenario in ALL:
         hazards = types[scenario.types[0]].hazards

@@ -11,10 +11,9 @@ from decision_random import Case, completions, random_case, worlds
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit
-from plansafe.verifier.symbolic.worlds.cause import minimal_cause
-from plansafe.verifier.symbolic.worlds.completions import Completions
-from plansafe.verifier.symbolic.worlds.decision import Opens, Partial
-from plansafe.verifier.symbolic.worlds.question import Question, question
+from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenVariables, PartialAssignment
+from plansafe.verifier.symbolic.worlds.explanation import find_minimal_cause
+from plansafe.verifier.symbolic.worlds.question import Question, find_question
 
 
 class Compared(NamedTuple):
@@ -34,11 +33,11 @@ def compared(seed: int, number: int, engine: str = "auto") -> Compared:
     known = completions(case)
     bad = [values for values, good in known if not good]
     start = rng.choice(bad) if bad and rng.random() < 0.4 else None
-    shared = Completions(case.decision, engine) if rng.random() < 0.5 else None
+    shared = CompletionSearch(case.decision, engine) if rng.random() < 0.5 else None
     begun = time.monotonic()
-    cause = minimal_cause(case.decision, engine, None, prefer, start and world(circuit, start), shared)
+    cause = find_minimal_cause(case.decision, engine, None, prefer, start and world(circuit, start), shared)
     between = time.monotonic()
-    asked = question(case.decision, engine, None, prefer, shared)
+    asked = find_question(case.decision, engine, None, prefer, shared)
     seconds = between - begun, time.monotonic() - between
     if shared:
         shared.close()
@@ -94,10 +93,10 @@ def question_problems(case: Case, asked: Question, prefer: list) -> list[str]:
     return problems
 
 
-def named(circuit: Circuit, partial: Partial) -> dict:
+def named(circuit: Circuit, partial: PartialAssignment) -> dict:
     """Input nodes and numbers with their values."""
     return {**{circuit.input(fact) >> 1: value for fact, value in partial.facts}, **dict(partial.numbers)}
 
 
-def items(circuit: Circuit, opens: Opens) -> list:
+def items(circuit: Circuit, opens: OpenVariables) -> list:
     return [*[circuit.input(fact) >> 1 for fact in opens.facts], *opens.numbers]

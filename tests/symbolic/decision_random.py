@@ -15,10 +15,10 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, mentioned, reach
+from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, collect_references, find_dependencies
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from plansafe.verifier.symbolic.worlds.decision import Decision
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.completions import DecisionProblem
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 
 GRID = 2  # steps per unit
 
@@ -42,7 +42,7 @@ class Domain(NamedTuple):
 class Case(NamedTuple):
     """A decision with the domains of all its numbers, those of outcomes too."""
 
-    decision: Decision
+    decision: DecisionProblem
     domains: dict[OpenNumber, Domain]
 
 
@@ -87,7 +87,7 @@ def _case(rng: random.Random, number: int) -> Case:
     possible += [bounds[item] for item in domains if item not in given]
     known = circuit.conjunction([bounds[item] for item in numbers])
     allowed = circuit.conjunction([known, *clauses])
-    decision = Decision(
+    decision = DecisionProblem(
         circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers), circuit.conjunction(possible)
     )
     case = Case(decision, domains)
@@ -105,9 +105,9 @@ def _bounds(circuit: Circuit, item: OpenNumber, domain: Domain) -> Literal:
     x = terms.variable(*item)
     values = [terms.constant(value) for value in domain.values]
     if not domain.interval:
-        return circuit.disjunction([terms.compared(circuit, "=", x, value) for value in values])
-    above = terms.compared(circuit, ">" if domain.strict else ">=", x, values[0])
-    return circuit.both(above, terms.compared(circuit, "<=", x, values[1]))
+        return circuit.disjunction([terms.compare(circuit, "=", x, value) for value in values])
+    above = terms.compare(circuit, ">" if domain.strict else ">=", x, values[0])
+    return circuit.both(above, terms.compare(circuit, "<=", x, values[1]))
 
 
 def _comparison(
@@ -118,16 +118,16 @@ def _comparison(
     if intervals and rng.random() < 0.8:
         one, other = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
         if rng.random() < 0.3:
-            one = terms.chosen(_literal(rng, literals), one, terms.plus(other, terms.constant(1)))
-        total = terms.plus(total, one, rng.choice((-1, 1)))
+            one = terms.select(_literal(rng, literals), one, terms.add(other, terms.constant(1)))
+        total = terms.add(total, one, rng.choice((-1, 1)))
     for item, domain in domains.items():
         if not domain.interval and rng.random() < 0.6:
-            total = terms.plus(total, terms.variable(*item), rng.choice((-2, -1, 1, 2)))
+            total = terms.add(total, terms.variable(*item), rng.choice((-2, -1, 1, 2)))
     for _ in range(rng.choice((0, 0, 1, 2))):
-        inner = terms.chosen(_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
-        total = terms.plus(total, inner, rng.choice((-1, 1)))
+        inner = terms.select(_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
+        total = terms.add(total, inner, rng.choice((-1, 1)))
     operator = rng.choice(("=", "<", "<=", ">", ">="))
-    return terms.compared(circuit, operator, total, terms.constant(0))
+    return terms.compare(circuit, operator, total, terms.constant(0))
 
 
 def _literal(rng: random.Random, literals: Sequence[Literal]) -> Literal:
@@ -169,7 +169,7 @@ def worlds(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = Non
     """All completions and outcomes; ``extra`` values of numbers are looked at too."""
     decision, circuit = case.decision, case.decision.circuit
     roots = [decision.allowed, decision.good, decision.outcomes_allowed]
-    inputs = [n for n in reach(circuit, roots).nodes if circuit.gates[n] is None]
+    inputs = [n for n in find_dependencies(circuit, roots).nodes if circuit.gates[n] is None]
     choices = [n for n in inputs if n not in decision.facts and not isinstance(circuit.keys[n], Comparison)]
     grids = {item: domain.grid((extra or {}).get(item, ())) for item, domain in case.domains.items()}
     open_items = [*decision.facts, *decision.numbers]
@@ -204,7 +204,7 @@ def evaluated(
     """The values of literals in ``count`` worlds; columns give the values of inputs and numbers."""
     values: dict[int, list[bool]] = {0: [False] * count}
     known: dict = {}
-    for node in reach(circuit, roots).nodes:
+    for node in find_dependencies(circuit, roots).nodes:
         children = circuit.gates[node]
         if children is not None:
             rows = zip(*[[v != (c & 1) for v in values[c >> 1]] for c in children], strict=True)
@@ -219,7 +219,7 @@ def evaluated(
 def holds(key: Comparison, values: Mapping, columns: Mapping, i: int, known: dict) -> bool:
     """Whether a comparison holds in world ``i``; each combination of what it reads is computed once."""
     if key not in known:
-        literals, numbers = mentioned(key.sum)
+        literals, numbers = collect_references(key.sum)
         known[key] = [literal >> 1 for literal in literals], list(numbers)
     read = (key, *[values[node][i] for node in known[key][0]], *[columns[item][i] for item in known[key][1]])
     if read not in known:
@@ -231,7 +231,7 @@ def holds(key: Comparison, values: Mapping, columns: Mapping, i: int, known: dic
 def number(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fraction:
     """The value of a sum in world ``i``."""
     result = Fraction(total.constant)
-    for atom, coefficient in total.items:
+    for atom, coefficient in total.weighted_atoms:
         match atom:
             case ("value", function, code):
                 value = columns[function, code][i]

@@ -11,12 +11,16 @@ from worlds_compare import checker_of
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.symbolic.invariants.groups import restrictions
-from plansafe.verifier.symbolic.worlds.cause import minimal_cause
-from plansafe.verifier.symbolic.worlds.completions import Completions
-from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
-from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.question import question
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
+from plansafe.verifier.symbolic.worlds.completions import (
+    CompletionSearch,
+    OpenVariables,
+    PartialAssignment,
+    build_decision_problem,
+)
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
+from plansafe.verifier.symbolic.worlds.explanation import find_minimal_cause
+from plansafe.verifier.symbolic.worlds.question import find_question
 
 Fact = tuple[str, ...]
 
@@ -35,14 +39,14 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     if not checker.ok or not found.complete or not found.completions:
         return TaskCompared([])
     task = checker.engine.task
-    groups = restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
-    encoding = encode(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
+    groups = find_restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
         return TaskCompared([])
-    decision = decision_of(encoding)
-    completions = Completions(decision, engine)
-    cause = minimal_cause(decision, engine, completions=completions)
-    asked = question(decision, engine, completions=completions)
+    decision = build_decision_problem(encoding)
+    completions = CompletionSearch(decision, engine)
+    cause = find_minimal_cause(decision, engine, completions=completions)
+    asked = find_question(decision, engine, completions=completions)
     completions.close()
     problems = []
     good = [completion.good for completion in found.completions]
@@ -62,13 +66,13 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     return TaskCompared(problems, "some bad")
 
 
-def given(task: Task, partial: Partial) -> dict[Fact, bool | Fraction]:
+def given(task: Task, partial: PartialAssignment) -> dict[Fact, bool | Fraction]:
     """A partial assignment as the kernel names it."""
     facts = {named(task.fact_text(*fact)): value for fact, value in partial.facts}
     return {**facts, **{named(task.fluent_text(*item)): Fraction(value) for item, value in partial.numbers}}
 
 
-def opened(task: Task, opens: Opens) -> list[Fact]:
+def opened(task: Task, opens: OpenVariables) -> list[Fact]:
     """What is open as the kernel names it."""
     facts = [named(task.fact_text(*fact)) for fact in opens.facts]
     return [*facts, *[named(task.fluent_text(*item)) for item in opens.numbers]]

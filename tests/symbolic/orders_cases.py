@@ -18,7 +18,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replayed
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 
 STREAMS = ("strips", "effects", "numbers", *[s for s in generate.STREAMS if s not in ("timed", "clashes")])
@@ -228,4 +228,4 @@ def values(judgements: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
 def by_replay(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
     """The judgements of all orders, by the engine."""
     steps = steps_of(case, checker)
-    return {replayed(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}
+    return {replay_order(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}

@@ -10,11 +10,11 @@ from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, val
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import order_audit
-from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replayed
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
-from plansafe.verifier.symbolic.worlds.model import Verdict
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""
@@ -44,7 +44,7 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     assert checker.ok, checker.diagnostics
     steps = steps_of(case, checker)
     order = PartialOrder(len(steps), case.pairs)
-    judging = order_audit.OrderJudge(checker.engine, steps, order, None, EVERY_VIOLATION, None, "auto")
+    judging = order_audit.OrderAudit(checker.engine, steps, order, None, EVERY_VIOLATION, None, "auto")
     verdict = judging.verdict()
     expected = values(by_replay(case, checker))
     found = (verdict.executable, verdict.goal, verdict.safe)
@@ -53,17 +53,17 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
         problem = f"verdict {found} instead of {expected}; {verdict.limits}"
     elif verdict.limits:
         problem = f"limits {verdict.limits}"
-    elif "confirm" in judging.enumerated:
-        problem = judging.enumerated
+    elif "confirm" in judging.enumeration_reason:
+        problem = judging.enumeration_reason
     problem = problem or _witnesses(case, verdict, order)
     if problem is None and kernel:
         problem = _by_kernel(case, order, expected)
     if problem is not None:
         problem = f"{problem}\n{case.shown()}"
-    return OrderCompared(case.name, found, judging.enumerated, verdict.limits, problem)
+    return OrderCompared(case.name, found, judging.enumeration_reason, verdict.limits, problem)
 
 
-def _witnesses(case: OrderCase, verdict: Verdict, order: PartialOrder) -> str | None:
+def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> str | None:
     checker = case.checker()
     steps = steps_of(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
@@ -74,7 +74,7 @@ def _witnesses(case: OrderCase, verdict: Verdict, order: PartialOrder) -> str | 
         if world is not None:
             if value is Worlds.ALL or not order.allows(world.order):
                 return f"a wrong witness for property {which}: {world.order}"
-            if replayed(checker.engine, steps, world.order)[which] is not False:
+            if replay_order(checker.engine, steps, world.order)[which] is not False:
                 return f"the witness {world.order} does not fail property {which}"
     return None
 
@@ -87,7 +87,7 @@ def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...
         kernel = Kernel(case.domain, case.problem, [case.safety] if case.safety else [])
         judgements = set()
         for p in orders(order):
-            found = kernel.judge("\n".join([case.plan[step - 1] for step in p]))
+            found = kernel.audit("\n".join([case.plan[step - 1] for step in p]))
             judgements.add(OrderVerdict(found.executable, found.goal, found.safe))
     except (KernelLimit, KernelRejects):
         return None

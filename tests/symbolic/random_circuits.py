@@ -49,15 +49,15 @@ def numeric(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
         number = terms.constant(terms.normal_number(choose.choice(small)))
         kind = choose.randrange(5)
         if kind == 0:
-            sums.append(terms.chosen(condition, a, b))
+            sums.append(terms.select(condition, a, b))
         elif kind == 1:
-            sums.append(terms.chosen(condition, terms.constant(choose.randrange(-2, 3)), number))
+            sums.append(terms.select(condition, terms.constant(choose.randrange(-2, 3)), number))
         elif kind == 2:
-            sums.append(terms.plus(a, b, terms.normal_number(choose.choice(small))))
+            sums.append(terms.add(a, b, terms.normal_number(choose.choice(small))))
         elif kind == 3:
-            sums.append(terms.times(a, number))
+            sums.append(terms.multiply(a, number))
         else:
-            made.append(terms.compared(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
+            made.append(terms.compare(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
     for _ in range(8):
         parts = [choose.choice(made) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 3)))]
         made.append(circuit.conjunction(parts) if choose.getrandbits(1) else circuit.equal(*parts[:2]))
@@ -86,7 +86,7 @@ def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: in
 def possible(circuit: Circuit, literals: list[Literal]) -> bool:
     """Whether some values of inputs and numbers make all the literals true; by trying."""
     for inputs in assignments(circuit):
-        if all(circuit.evaluate(literals, inputs)):
+        if all(evaluate_literals(circuit, literals, inputs)):
             rows = [row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             wanted = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             if any(feasible(list(system)) for system in systems(rows, wanted)):
@@ -102,14 +102,14 @@ def row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool]) ->
 def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
     """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
     coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
-    for atom, factor in total.items:
+    for atom, factor in total.weighted_atoms:
         match atom:
             case ("value", _, int(code)):
                 coefficients[code] += factor
             case ("indicator", int(literal)):
-                constant += factor * circuit.evaluate([literal], inputs)[0]
+                constant += factor * evaluate_literals(circuit, [literal], inputs)[0]
             case ("choice", int(literal), then, otherwise):
-                branch = then if circuit.evaluate([literal], inputs)[0] else otherwise
+                branch = then if evaluate_literals(circuit, [literal], inputs)[0] else otherwise
                 inner, more = resolved(circuit, branch, inputs)
                 constant += factor * more
                 coefficients = [a + factor * b for a, b in zip(coefficients, inner, strict=True)]
@@ -164,17 +164,29 @@ def holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
 def number(circuit: Circuit, total: Sum, model: Model) -> Number:
     """The value of a sum in a model."""
     value = Fraction(total.constant)
-    for atom, factor in total.items:
+    for atom, factor in total.weighted_atoms:
         match atom:
             case ("value", int(function), int(code)):
                 value += factor * model.values[function, code]
             case ("indicator", int(literal)):
-                value += factor * circuit.evaluate([literal], model.inputs)[0]
+                value += factor * evaluate_literals(circuit, [literal], model.inputs)[0]
             case ("choice", int(literal), then, otherwise):
-                chosen = then if circuit.evaluate([literal], model.inputs)[0] else otherwise
+                chosen = then if evaluate_literals(circuit, [literal], model.inputs)[0] else otherwise
                 value += factor * number(circuit, chosen, model)
             case ("product", a, b):
                 value += factor * number(circuit, a, model) * number(circuit, b, model)
             case ("quotient", a, b):
                 value += factor * Fraction(number(circuit, a, model)) / number(circuit, b, model)
     return value
+
+
+def evaluate_literals(circuit: Circuit, roots: list[Literal], inputs: Mapping[int, bool]) -> list[bool]:
+    """The values of literals, given the value of each input node (missing ones are false)."""
+    values: dict[int, bool] = {0: False}
+    for node in circuit.cone(roots):
+        children = circuit.gates[node]
+        if children is None:
+            values[node] = inputs.get(node, False)
+        else:
+            values[node] = all([values[child >> 1] != (child & 1) for child in children])
+    return [values[root >> 1] != (root & 1) for root in roots]

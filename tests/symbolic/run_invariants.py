@@ -14,7 +14,7 @@ from random import Random
 from invariants_oracle import counterexample, shown, task_of
 from invariants_random import OBJECTS, domain
 
-from plansafe.verifier.symbolic.invariants.inference import infer
+from plansafe.verifier.symbolic.invariants.inference import infer_invariants
 
 
 def main() -> int:
@@ -34,7 +34,7 @@ def main() -> int:
             refused += 1
             continue
         started = time.perf_counter()
-        found = infer(task)
+        found = infer_invariants(task)
         spent += time.perf_counter() - started
         for invariant in found:
             trouble = counterexample(task, invariant, random, options.states, options.steps)

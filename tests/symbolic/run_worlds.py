@@ -15,7 +15,7 @@ from collections import Counter
 
 import conftest
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES, Question
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES, VerdictCriteria
 
 
 def main() -> int:
@@ -31,18 +31,18 @@ def main() -> int:
     parser.add_argument("--mode", choices=MODES, default="facts")
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--reports", type=int, default=10, help="whole reports are compared for every so manieth case")
-    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides")
+    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="what decides")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides")
     parser.add_argument("--exempt", action="store_true", help="with exemptions (`EXEMPT` of tests/property/compare.py)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--show", type=int, default=3)
     arguments = parser.parse_args()
-    question = Question(arguments.judge, arguments.min_severity, EXEMPT if arguments.exempt else ())
+    criteria = VerdictCriteria(arguments.judge, arguments.min_severity, EXEMPT if arguments.exempt else ())
     seen: Counter[str] = Counter()
     shown = 0
     started = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
-        case = worlds_case(arguments.mode, arguments.seed, number)._replace(question=question)
+        case = worlds_case(arguments.mode, arguments.seed, number)._replace(criteria=criteria)
         try:
             full = number % arguments.reports == 0
             found = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)

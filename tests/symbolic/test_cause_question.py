@@ -17,15 +17,24 @@ from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.minimal_subset import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.minimal_subset import (
+    GaveUp,
+    MinimalSubset,
+    PropertyFails,
+    PropertyHolds,
+    find_minimal_subset,
+)
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Unsupported
-from plansafe.verifier.symbolic.circuits.substitution import Template, mentioned, reach
-from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
-from plansafe.verifier.symbolic.worlds.completions import Completions
-from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
-from plansafe.verifier.symbolic.worlds.flips import Flips
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.question import Question, question
+from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate, collect_references, find_dependencies
+from plansafe.verifier.symbolic.worlds.completions import (
+    CompletionSearch,
+    DecisionProblem,
+    OpenVariables,
+    PartialAssignment,
+)
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.explanation import Cause, find_minimal_cause
+from plansafe.verifier.symbolic.worlds.question import InputFlips, Question, find_question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
 
@@ -63,9 +72,9 @@ def facts(circuit: Circuit, count: int) -> list[Literal]:
     return [circuit.input(FactInput(7, i)) for i in range(count)]
 
 
-def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> Decision:
+def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> DecisionProblem:
     known = tuple([node for node, key in circuit.keys.items() if isinstance(key, FactInput)])
-    return Decision(circuit, allowed, good, known)._replace(**more)
+    return DecisionProblem(circuit, allowed, good, known)._replace(**more)
 
 
 def test_outcomes_decide() -> None:
@@ -74,11 +83,13 @@ def test_outcomes_decide() -> None:
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     asked = decision(circuit, TRUE, good)
-    assert minimal_cause(asked) == Cause(Partial())
-    assert question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    assert find_minimal_cause(asked) == Cause(PartialAssignment())
+    assert find_question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
     possible = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
-    assert minimal_cause(possible) == Cause(Partial(((FactInput(7, 0), False), (FactInput(7, 1), False))))
-    assert question(possible) == Question(Opens((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
+    assert find_minimal_cause(possible) == Cause(
+        PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False)))
+    )
+    assert find_question(possible) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
 
 
 def test_the_world_and_what_is_preferred() -> None:
@@ -86,13 +97,15 @@ def test_the_world_and_what_is_preferred() -> None:
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
     asked = decision(circuit, circuit.equal(a, b), good)
-    assert question(asked).asked == Opens((FactInput(7, 0), FactInput(7, 2)))
-    assert question(asked, prefer=[b >> 1]).asked == Opens((FactInput(7, 1), FactInput(7, 2)))
+    assert find_question(asked).asked == OpenVariables((FactInput(7, 0), FactInput(7, 2)))
+    assert find_question(asked, prefer=[b >> 1]).asked == OpenVariables((FactInput(7, 1), FactInput(7, 2)))
     world = Completion(frozenset({(7, 2)}), {}, {})
-    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),))
-    assert minimal_cause(asked, world=world, prefer=[b >> 1]).values == Partial(((FactInput(7, 1), False),))
+    assert find_minimal_cause(asked, world=world).values == PartialAssignment(((FactInput(7, 0), False),))
+    assert find_minimal_cause(asked, world=world, prefer=[b >> 1]).values == PartialAssignment(
+        ((FactInput(7, 1), False),)
+    )
     good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
-    values = minimal_cause(asked, world=good_world).values
+    values = find_minimal_cause(asked, world=good_world).values
     assert values is not None and len(values.facts) == 1  # of another world: this one is not bad
 
 
@@ -102,12 +115,12 @@ def test_facts_of_which_few_matter() -> None:
     pairs = [circuit.either(many[i], many[i + 1]) for i in range(0, 10_000, 2)]
     good = circuit.conjunction([circuit.either(many[10], many[500]), circuit.either(many[9_000] ^ 1, many[9_003])])
     asked = decision(circuit, circuit.conjunction(pairs), good)
-    search = Completions(asked)
+    search = CompletionSearch(asked)
     assert (len(search.near), len(search.far)) == (4, 4)  # the others are not looked at
-    values = minimal_cause(asked, completions=search).values
+    values = find_minimal_cause(asked, completions=search).values
     assert values is not None and {fact.code for fact, _ in values.facts} in ({10, 500}, {9_000, 9_003})
-    found = question(asked, completions=search).asked
-    assert found == Opens(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
+    found = find_question(asked, completions=search).asked
+    assert found == OpenVariables(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
 
 
 def test_the_work_budget_ends_the_search() -> None:
@@ -117,41 +130,45 @@ def test_the_work_budget_ends_the_search() -> None:
     for units in range(0, 3_000, 100):
         notes = []
         for _ in range(2):
-            search = Completions(asked, work=WorkBudget(units))
-            notes.append((minimal_cause(asked, completions=search), question(asked, completions=search)))
+            search = CompletionSearch(asked, work=WorkBudget(units))
+            notes.append((find_minimal_cause(asked, completions=search), find_question(asked, completions=search)))
         assert notes[0] == notes[1]
         if units == 0:
             assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
-    assert minimal_cause(asked, completions=Completions(asked, work=WorkBudget(100_000))) == minimal_cause(asked)
+    assert find_minimal_cause(
+        asked, completions=CompletionSearch(asked, work=WorkBudget(100_000))
+    ) == find_minimal_cause(asked)
 
 
 def test_numbers() -> None:
     circuit = Circuit()
     (hot,) = facts(circuit, 1)
     x, y = terms.variable(0, 3), terms.variable(0, 4)
-    limit = terms.chosen(hot, terms.constant(5), terms.plus(y, terms.constant(1)))
-    good = terms.compared(circuit, "<", x, limit)
-    inside = [terms.compared(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
-    inside += [terms.compared(circuit, "<=", terms.constant(0), n) for n in (x, y)]
+    limit = terms.select(hot, terms.constant(5), terms.add(y, terms.constant(1)))
+    good = terms.compare(circuit, "<", x, limit)
+    inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
+    inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
-    assert question(asked).asked == Opens((FactInput(7, 0),), ((0, 3), (0, 4)))
+    assert find_question(asked).asked == OpenVariables((FactInput(7, 0),), ((0, 3), (0, 4)))
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
-    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2)))
+    assert find_minimal_cause(asked, world=world).values == PartialAssignment(
+        ((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2))
+    )
     with pytest.raises(Unsupported):
-        minimal_cause(asked, "sat")
+        find_minimal_cause(asked, "sat")
     # y as an outcome: it may be anything in its interval
     open_x = decision(circuit, inside[0], good, numbers=((0, 3),), outcomes_allowed=circuit.conjunction(inside[1:]))
     world = Completion(frozenset(), {(0, 3): 1}, {})
-    values = minimal_cause(open_x, world=world).values
-    assert values is not None and values == Partial(((FactInput(7, 0), False),), (((0, 3), 1),))
+    values = find_minimal_cause(open_x, world=world).values
+    assert values is not None and values == PartialAssignment(((FactInput(7, 0), False),), (((0, 3), 1),))
 
 
 def test_time_is_up() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     asked = decision(circuit, TRUE, circuit.both(a, b))
-    assert minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
-    assert question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+    assert find_minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert find_question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
@@ -168,11 +185,11 @@ def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.Mo
         return solve(solver, assumptions) if left >= 0 else None
 
     monkeypatch.setattr(SatSolver, "solve", patient)
-    cause = minimal_cause(asked)
+    cause = find_minimal_cause(asked)
     assert cause.values is None
     assert (cause.sufficient is not None) == cause.note.startswith("not minimal: ") == (checks > 2)
     left = checks
-    asked_for = question(asked)
+    asked_for = find_question(asked)
     assert (asked_for.asked is not None) == (asked_for.note == "") == (checks > 3)  # flips save the rest
     assert (asked_for.sufficient is not None) == asked_for.note.startswith("not minimal: ") == (checks == 3)
 
@@ -189,36 +206,36 @@ def test_minimal_sets(seed: int) -> None:
     def has(chosen: object) -> bool:
         return any([generator <= set(chosen) for generator in generators])
 
-    def check(chosen: object) -> Holds[int] | Fails[int]:
+    def check(chosen: object) -> PropertyHolds[int] | PropertyFails[int]:
         if not has(chosen):
             largest = max([set(range(size)) - c for c in map(set, subsets) if set(chosen) <= c and not has(c)], key=len)
             sure = [i for i in range(size) if not has(set(range(size)) - {i})]
-            return Fails(largest, rng.choice((sure, ())))
+            return PropertyFails(largest, rng.choice((sure, ())))
         core = rng.choice([s for s in subsets if set(s) <= set(chosen) and has(s)])
-        return Holds(core)
+        return PropertyHolds(core)
 
     subsets = [s for n in range(size + 1) for s in combinations(range(size), n)]
     preferred = rng.sample(range(size), rng.randint(0, size))
-    found = minimal(range(size), check, preferred)
+    found = find_minimal_subset(range(size), check, preferred)
     assert found is not None and found.reason == ""
     assert has(found.elements)
     assert not any([has(set(found.elements) - {element}) for element in found.elements])
     if preferred and has(preferred):
         assert set(found.elements) <= set(preferred)
-    assert minimal(range(size), lambda _: Fails(range(size))) is None
+    assert find_minimal_subset(range(size), lambda _: PropertyFails(range(size))) is None
 
 
 def test_a_bound_where_checks_give_up() -> None:
-    answers = iter([Holds([0, 1, 2])])
+    answers = iter([PropertyHolds([0, 1, 2])])
 
-    def check(_: object) -> Holds[int]:
+    def check(_: object) -> PropertyHolds[int]:
         for answer in answers:
             return answer
         raise GaveUp("enough")
 
-    assert minimal(range(9), check) == Minimal([0, 1, 2], "enough")
+    assert find_minimal_subset(range(9), check) == MinimalSubset([0, 1, 2], "enough")
     with pytest.raises(GaveUp):
-        minimal(range(9), check)
+        find_minimal_subset(range(9), check)
 
 
 def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
@@ -233,15 +250,15 @@ def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
         condition = rng.choice(made) ^ rng.randint(0, 1)
         match rng.randrange(7):
             case 0:
-                sums.append(terms.plus(a, b, rng.choice((-1, 1, 2))))
+                sums.append(terms.add(a, b, rng.choice((-1, 1, 2))))
             case 1 | 2:
-                sums.append(terms.chosen(condition, a, b))
+                sums.append(terms.select(condition, a, b))
             case 3:
-                sums.append(terms.times(a, b))
+                sums.append(terms.multiply(a, b))
             case 4:
-                sums.append(terms.divided(a, b))
+                sums.append(terms.divide(a, b))
             case _:
-                made.append(terms.compared(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
+                made.append(terms.compare(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
                 made.append(circuit.choose(condition, rng.choice(made), made[-1] ^ 1))
     return circuit, inputs, made
 
@@ -253,10 +270,10 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
     roots = made[-3:]
     other = [circuit.input(OrderInput(7, i)) for i in range(4)]
     renamed = {literal >> 1: rng.choice([*other, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]}
-    new = [terms.variable(1, 0), terms.constant(2), terms.plus(terms.variable(0, 0), terms.constant(1))]
-    new += [terms.chosen(other[0], terms.constant(0), terms.variable(0, 2))]
+    new = [terms.variable(1, 0), terms.constant(2), terms.add(terms.variable(0, 0), terms.constant(1))]
+    new += [terms.select(other[0], terms.constant(0), terms.variable(0, 2))]
     numbers = {(0, i): rng.choice(new) for i in range(2)}
-    copies = Template(circuit, roots, renamed, numbers).copy(renamed, numbers)
+    copies = CircuitTemplate(circuit, roots, renamed, numbers).instantiate(renamed, numbers)
     for _ in range(8):
         values = {literal >> 1: [rng.random() < 0.5] for literal in [*inputs, *other]}
         values |= {item: [rng.randint(-2, 2)] for item in [(0, 0), (0, 1), (0, 2), (1, 0)]}
@@ -264,7 +281,7 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
         for node, literal in renamed.items():
             replaced[node] = evaluated(circuit, [literal], values, 1)[0]
         for item, total in numbers.items():
-            is_value = [terms.compared(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
+            is_value = [terms.compare(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
             (replaced[item],) = [[n - 4] for n, v in enumerate(evaluated(circuit, is_value, values, 1)) if v[0]]
         assert evaluated(circuit, copies, values, 1) == evaluated(circuit, roots, replaced, 1)
 
@@ -273,14 +290,14 @@ def test_a_copy_follows_comparisons() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
     inner = circuit.both(a, b)
-    total = terms.plus(terms.variable(0, 0), terms.chosen(inner, terms.constant(2), terms.constant(0)))
-    root = circuit.either(terms.compared(circuit, "<=", total, terms.constant(3)), c)
-    assert reach(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
-    assert reach(circuit, [root]).numbers == {(0, 0)}
-    assert mentioned(total) == ((inner,), {(0, 0)})
-    template = Template(circuit, [root, c], [a >> 1], [(0, 0)])
-    assert template.copy({a >> 1: TRUE}, {(0, 0): terms.constant(2)}) == [circuit.either(b ^ 1, c), c]
-    assert template.copy({}, {}) == [root, c]
+    total = terms.add(terms.variable(0, 0), terms.select(inner, terms.constant(2), terms.constant(0)))
+    root = circuit.either(terms.compare(circuit, "<=", total, terms.constant(3)), c)
+    assert find_dependencies(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
+    assert find_dependencies(circuit, [root]).numbers == {(0, 0)}
+    assert collect_references(total) == ((inner,), {(0, 0)})
+    template = CircuitTemplate(circuit, [root, c], [a >> 1], [(0, 0)])
+    assert template.instantiate({a >> 1: TRUE}, {(0, 0): terms.constant(2)}) == [circuit.either(b ^ 1, c), c]
+    assert template.instantiate({}, {}) == [root, c]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -290,7 +307,7 @@ def test_flips(seed: int) -> None:
     base = {literal >> 1: rng.random() < 0.5 for literal in inputs}
     values = {(0, i): rng.randint(-2, 2) for i in range(3)}
     flipped = [literal >> 1 for literal in rng.sample(inputs, 3)]
-    bits = Flips(circuit, made[-3:]).around(base, values, flipped)
+    bits = InputFlips(circuit, made[-3:]).around(base, values, flipped)
     assert bits is not None
     for i, node in enumerate(flipped):
         world = {item: [value] for item, value in [*base.items(), *values.items()]}

@@ -22,16 +22,16 @@ from plansafe.verifier.symbolic.certificates.certificate import (
     Certificate,
     NotACertificate,
     Rejected,
-    certificate,
+    find_refutation,
     matches,
-    refutation,
-    sealed,
+    seal,
     verify,
+    write_certificate,
 )
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput
 
 TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")
 FILES = [("domain", Source("d.pddl", "(define)")), ("plan", Source('a "b"\n\x1b[1m.plan', "(go)"))]
@@ -65,7 +65,7 @@ def written(found: list[list[int]], steps: list[str], variables: int = 7) -> lis
 
 
 def read(text: str | list[str]) -> Certificate:
-    return verify(io.BytesIO((text if isinstance(text, str) else sealed(text)).encode()))
+    return verify(io.BytesIO((text if isinstance(text, str) else seal(text)).encode()))
 
 
 def rejected(text: str | list[str]) -> str:
@@ -78,7 +78,7 @@ def rejected(text: str | list[str]) -> str:
 def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
     found = clauses(seed, count=30 + seed % 15)
     encoding = encoded(found)
-    text = certificate(encoding, "SAFE", FILES, TASK, [])
+    text = write_certificate(encoding, "SAFE", FILES, TASK, [])
     assert (text is None) is satisfiable(found)
     if text is not None:
         said = read(text)
@@ -86,14 +86,14 @@ def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
         assert [(file.kind, file.name) for file in said.files] == [("domain", "d.pddl"), ("plan", FILES[1][1].name)]
         assert matches(said, encoded(found))
         assert not matches(said, encoded(found[1:]))
-        assert certificate(encoded(found), "SAFE", FILES, TASK, []) == text
+        assert write_certificate(encoded(found), "SAFE", FILES, TASK, []) == text
 
 
 def test_a_long_proof() -> None:
     """Six items in five places."""
     at = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
     found = at + [[-a[place], -b[place]] for place in range(5) for k, a in enumerate(at) for b in at[:k]]
-    text = certificate(encoded(found), "VALID", [], TASK, [])
+    text = write_certificate(encoded(found), "VALID", [], TASK, [])
     assert text is not None
     said = read(text)
     assert said.claim == "VALID"
@@ -113,10 +113,10 @@ def test_counts_have_certificates(seed: int) -> None:
     for group, operator, bound in ((facts[:4], "<=", 2), (facts[4:], "<", 4), (facts, "=", 5 + seed % 3)):
         total = terms.constant(0)
         for fact in group:
-            total = terms.plus(total, terms.chosen(fact, terms.constant(1), terms.constant(0)))
-        parts.append(terms.compared(circuit, operator, total, terms.constant(bound)))
+            total = terms.add(total, terms.select(fact, terms.constant(1), terms.constant(0)))
+        parts.append(terms.compare(circuit, operator, total, terms.constant(bound)))
     encoding = encoding._replace(allowed=circuit.conjunction(parts))
-    text = certificate(encoding, "SAFE", FILES, TASK, [])
+    text = write_certificate(encoding, "SAFE", FILES, TASK, [])
     solver = SatSolver(circuit)
     assert (text is None) is solver.solve([encoding.allowed])
     assert text is None or matches(read(text), encoding)
@@ -125,19 +125,19 @@ def test_counts_have_certificates(seed: int) -> None:
 def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pysat", None)
     always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, 0, {})
-    text = certificate(always, "SAFE", [], TASK, [])
+    text = write_certificate(always, "SAFE", [], TASK, [])
     assert text is not None
     assert read(text).constant
 
 
 def test_no_certificate_with_limits_or_in_no_time() -> None:
     found = clauses(0, count=60)
-    assert certificate(encoded(found)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
-    assert certificate(encoded(found), "SAFE", [], TASK, [], deadline=0.0) is None
+    assert write_certificate(encoded(found)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
+    assert write_certificate(encoded(found), "SAFE", [], TASK, [], deadline=0.0) is None
 
 
 def test_changed_files_are_noticed() -> None:
-    text = certificate(encoded(clauses(0, count=60)), "SAFE", FILES, TASK, [])
+    text = write_certificate(encoded(clauses(0, count=60)), "SAFE", FILES, TASK, [])
     assert text is not None
     choose = random.Random(0)
     for _ in range(300):
@@ -156,10 +156,10 @@ def test_a_thousand_corrupted_proofs() -> None:
     accepted = 0
     for number in range(1_000):
         found = clauses(number % 40, count=45)
-        steps = refutation(found)
+        steps = find_refutation(found)
         if steps is None:
             assert satisfiable(found)
-            steps = refutation(clauses(0, count=60))
+            steps = find_refutation(clauses(0, count=60))
             assert steps is not None
         lines = written(found, steps)
         for _ in range(choose.randrange(1, 4)):
@@ -246,9 +246,9 @@ def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[st
         ([FIRST_LINE, *lines(*B)[2:]], "line 2: version 1 has no such claim"),
         ([FIRST_LINE, "c author me", *lines(*B)[1:]], "line 2: version 1 has no such line"),
         ([FIRST_LINE, "c plan abc", *lines(*B)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
-        (sealed(lines(*B)) + "\n", "line 11: there is text after the end"),
+        (seal(lines(*B)) + "\n", "line 11: there is text after the end"),
         ("\n".join(lines(*B)), "line 10: the file ends too early"),
-        (sealed(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash differs"),
+        (seal(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash differs"),
     ],
 )
 def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from random_circuits import boolean, numeric, possible
+from random_circuits import boolean, evaluate_literals, numeric, possible
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.symbolic.circuits import cnf, terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import Count, gates
-from plansafe.verifier.symbolic.circuits.linear_relaxation import counted_out
-from plansafe.verifier.symbolic.circuits.solvers import SatSolver, SmtSolver, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.cnf import PseudoBoolean, encode_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
+from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, create_solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from quick import every
 
@@ -30,7 +31,7 @@ def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit
             pairs = [(a, b) for index, a in enumerate(column) for b in column[:index]]
             violated += [circuit.conjunction([taken, a, b]) for a, b in pairs]
         else:
-            violated.append(circuit.both(taken, terms.compared(circuit, ">", total(column), terms.constant(capacity))))
+            violated.append(circuit.both(taken, terms.compare(circuit, ">", total(column), terms.constant(capacity))))
     allowed = circuit.conjunction([taken, *[circuit.exactly_one(row) for row in at]])
     return circuit, allowed, circuit.disjunction(violated), [literal for row in at for literal in row]
 
@@ -38,7 +39,7 @@ def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit
 def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
     found = terms.constant(0)
     for literal in literals:
-        found = terms.plus(found, terms.chosen(literal, terms.constant(1), terms.constant(0)))
+        found = terms.add(found, terms.select(literal, terms.constant(1), terms.constant(0)))
     return found
 
 
@@ -52,7 +53,7 @@ def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: in
         asked.require(allowed)
         assert asked.solve([inputs[0], violated ^ 1]) is (items == fits)
         if items == fits:
-            assert circuit.evaluate([circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
+            assert evaluate_literals(circuit, [circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
         else:
             assert violated ^ 1 in asked.core()
 
@@ -63,7 +64,7 @@ def test_forty_places(by: str) -> None:
     for items in (40, 41):
         circuit, allowed, violated, _ = places(items, 40, by)
         root = circuit.both(allowed, violated ^ 1)
-        asked = solver_for(circuit, [root], work=WorkBudget(1_000_000))
+        asked = create_solver(circuit, [root], work=WorkBudget(1_000_000))
         asked.require(root)
         assert asked.solve() is (items == 40)
 
@@ -73,20 +74,20 @@ def test_groups_in_other_words() -> None:
     circuit, allowed, violated, _ = places(7, 6, "pairs")
     for extra in ([], [circuit.disjunction([circuit.input(k) for k in range(3)])]):
         root = circuit.conjunction([allowed, violated ^ 1, *extra])
-        assert counted_out(circuit, [root]) == {root}
+        assert find_infeasible_core(circuit, [root]) == {root}
     circuit, allowed, violated, inputs = places(7, 6, "counts")
-    assert counted_out(circuit, [circuit.input("else"), allowed, violated ^ 1]) == {allowed, violated ^ 1}
+    assert find_infeasible_core(circuit, [circuit.input("else"), allowed, violated ^ 1]) == {allowed, violated ^ 1}
     columns = [circuit.at_most_one(inputs[place::6]) for place in range(6)]
-    assert counted_out(circuit, [allowed, *columns]) == {allowed, *columns}
-    assert counted_out(circuit, [allowed, *columns[1:]]) is None
+    assert find_infeasible_core(circuit, [allowed, *columns]) == {allowed, *columns}
+    assert find_infeasible_core(circuit, [allowed, *columns[1:]]) is None
 
 
 def test_nothing_to_count_is_nothing() -> None:
     circuit = Circuit()
     a, b = circuit.input("a"), circuit.input("b")
-    assert counted_out(circuit, [a, circuit.both(a, b) ^ 1]) is None
-    assert counted_out(circuit, [a, circuit.both(a, b) ^ 1, b]) is not None
-    assert counted_out(circuit, []) is None
+    assert find_infeasible_core(circuit, [a, circuit.both(a, b) ^ 1]) is None
+    assert find_infeasible_core(circuit, [a, circuit.both(a, b) ^ 1, b]) is not None
+    assert find_infeasible_core(circuit, []) is None
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -101,7 +102,7 @@ def test_what_is_counted_out_is_impossible(seed: int) -> None:
         asked = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(4)]
     else:
         circuit, asked = crowd(choose)
-    core = counted_out(circuit, asked)
+    core = find_infeasible_core(circuit, asked)
     assert core is None or core <= set(asked)
     assert core is None or not possible(circuit, sorted(core))
 
@@ -119,7 +120,7 @@ def crowd(choose: random.Random) -> tuple[Circuit, list[Literal]]:
                     circuit.at_most_one(some),
                     circuit.disjunction(some),
                     circuit.exactly_one(some),
-                    terms.compared(circuit, choose.choice(("<=", "<", "=", ">")), total(some), terms.constant(2)),
+                    terms.compare(circuit, choose.choice(("<=", "<", "=", ">")), total(some), terms.constant(2)),
                 ]
             )
         )
@@ -127,26 +128,26 @@ def crowd(choose: random.Random) -> tuple[Circuit, list[Literal]]:
 
 
 def test_crowds_are_counted_out_often() -> None:
-    found = [counted_out(*crowd(random.Random(seed))) is not None for seed in range(50)]
+    found = [find_infeasible_core(*crowd(random.Random(seed))) is not None for seed in range(50)]
     assert sum(found) > 5
 
 
 @pytest.mark.parametrize("states", [0, 30_000])
 @pytest.mark.parametrize("seed", range(20))
 def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cnf, "MANY_STATES", states)
+    monkeypatch.setattr(cnf, "MAX_TABLE_STATES", states)
     choose = random.Random(seed)
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(6)]
     weights = tuple((choose.randrange(1, 9), fact ^ choose.getrandbits(1)) for fact in facts)
     for bound in (-1, 0, choose.randrange(12), choose.randrange(30), 48):
         for exact in (False, True):
-            literal = gates(circuit, Count(exact, weights, bound))
+            literal = encode_pseudo_boolean(circuit, PseudoBoolean(exact, weights, bound))
             for values in product((False, True), repeat=6):
                 chosen = {fact >> 1: value for fact, value in zip(facts, values, strict=True)}
-                true = circuit.evaluate([part for _, part in weights], chosen)
+                true = evaluate_literals(circuit, [part for _, part in weights], chosen)
                 number = sum(weight for (weight, _), so in zip(weights, true, strict=True) if so)
-                assert circuit.evaluate([literal], chosen) == [number == bound if exact else number <= bound]
+                assert evaluate_literals(circuit, [literal], chosen) == [number == bound if exact else number <= bound]
 
 
 def test_many_heavy_weights_are_added_in_binary() -> None:
@@ -161,4 +162,4 @@ def test_many_heavy_weights_are_added_in_binary() -> None:
         solver = SatSolver(circuit)
         assert solver.solve([query, *chosen[8:]]) is (not wrong)
         if not wrong:
-            assert all(circuit.evaluate(chosen, solver.model().inputs))
+            assert all(evaluate_literals(circuit, chosen, solver.model().inputs))

@@ -11,8 +11,8 @@ from durations_random import compare, open_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.judge import explore, judge_durations
-from plansafe.verifier.symbolic.worlds.model import Verdict
+from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from quick import every
 
 SEED = 2026
@@ -43,13 +43,13 @@ def checker(
     return found
 
 
-def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> Verdict:
+def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    return judge_durations(found.compiled, steps, intervals, deadline)
+    return audit_durations(found.compiled, steps, intervals, deadline)
 
 
-def values(verdict: Verdict) -> tuple[Worlds, Worlds, Worlds]:
+def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
     return verdict.executable, verdict.goal, verdict.safe
 
 
@@ -69,8 +69,8 @@ def test_random_plans_vary() -> None:
 def test_a_step_that_waits_for_an_end() -> None:
     verdict = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
     assert values(verdict) == (SOME, SOME, ALL)
-    assert verdict.not_executable is not None
-    assert verdict.not_executable.durations == ((1, 32),)
+    assert verdict.inexecutable_world is not None
+    assert verdict.inexecutable_world.durations == ((1, 32),)
     early = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
     assert values(early) == (ALL, ALL, ALL)
 
@@ -145,7 +145,8 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = explore(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement = DurationAudit(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement.run()
     assert judgement.complete == {"executable", "goal", "safe"}
     assert judgement.runs == 1
 

@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import TRUE
-from plansafe.verifier.symbolic.worlds.encode import encode
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,13 +91,13 @@ def test_instances_of_examples() -> None:
 
 
 def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
-    encoding = encode(checker.compiled, checker.read(plan).steps)
+    encoding = encode_plan(checker.compiled, checker.read(plan).steps)
     assert all(v.literal == TRUE for v in encoding.violations)
     assert (encoding.executable == TRUE) == (report.executable.value == "ALL")
     assert (encoding.goal == TRUE) == (report.goal.value == "ALL")
     found = set()
     for violation in encoding.violations:
-        part = checker.engine.plan.parts[violation.part]
+        part = checker.engine.rule_set.parts[violation.part]
         names = shown_names([v.name for v in part.parameters])
         binding = tuple(sorted(zip(names, checker.engine.task.names(violation.binding), strict=True)))
         found.add((checker.rules[part.rule].name, binding))

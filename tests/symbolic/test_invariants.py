@@ -10,21 +10,22 @@ from time import monotonic
 import pytest
 from invariants_oracle import Facts, broken, checker, counterexample, counts, shown, task_of, thin
 from invariants_random import OBJECTS, domain
+from random_circuits import evaluate_literals
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
 from plansafe.verifier.symbolic.invariants import inference
 from plansafe.verifier.symbolic.invariants.groups import (
-    Assumed,
-    assumed_text,
-    declared_text,
+    AssumedInvariant,
+    describe_assumed,
+    describe_declared,
+    find_restrictions,
     ground_declared,
-    restrictions,
-    worlds_invariants,
+    ground_inferred,
 )
-from plansafe.verifier.symbolic.invariants.inference import infer
-from plansafe.verifier.symbolic.worlds.initial import Group, open_facts
+from plansafe.verifier.symbolic.invariants.inference import infer_invariants
+from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, iterate_open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
 SOME = "a b - thing k l m - place"
@@ -34,7 +35,7 @@ GO = "(:action go :parameters (?x - thing ?p ?q - place)"
 def found(domain: str, objects: str = SOME, init: str = "", lenient: bool = False) -> list[str]:
     """The groups of a domain, each checked along random walks."""
     task = task_of(domain, objects, init, lenient)
-    inferred = infer(task, lenient_types=lenient)
+    inferred = infer_invariants(task, lenient_types=lenient)
     for invariant in inferred:
         assert counterexample(task, invariant, Random(1), 60, 10) is None, shown(task, invariant)
     return [shown(task, invariant) for invariant in inferred]
@@ -54,7 +55,7 @@ def test_no_step_breaks_a_group_of_a_random_domain(number: int) -> None:
         task = task_of(domain(random), OBJECTS)
     except AssertionError:
         return  # a condition with types that do not fit
-    for invariant in infer(task):
+    for invariant in infer_invariants(task):
         assert counterexample(task, invariant, random, 15, 8) is None, shown(task, invariant)
 
 
@@ -66,7 +67,7 @@ def household(root: Path, example: str) -> Task:
 
 
 def test_household_groups_are_found(root: Path) -> None:
-    assert [shown(household(root, "breakfast"), i) for i in infer(household(root, "breakfast"))] == [
+    assert [shown(household(root, "breakfast"), i) for i in infer_invariants(household(root, "breakfast"))] == [
         "x: (present x *) =1",
         "x: (contains * x) (has * x) (holding * x) (inside x *) (on x *) =1",
         "x: (handfree x) (holding x *) =1",
@@ -80,7 +81,7 @@ def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
     problem = (root / "examples/breakfast/problem.pddl").read_text(encoding="utf-8")
     engine = checker(text, problem).engine
     task, random = engine.task, Random(2)
-    for invariant in infer(task):
+    for invariant in infer_invariants(task):
         for _ in range(2):
             simulation = Execution(engine)
             facts = simulation.state.facts
@@ -292,19 +293,21 @@ def test_groups_that_nothing_speaks_for_are_left_out() -> None:
 
 def test_the_deadline_ends_the_search(root: Path) -> None:
     task = household(root, "breakfast")
-    everything = infer(task)
+    everything = infer_invariants(task)
     for share in (0.0, 0.005, 0.02, 0.05):
-        assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in infer(task, monotonic() + share))
-    assert infer(task, monotonic() - 1) == []
+        assert all(
+            any(set(i.atoms) <= set(j.atoms) for j in everything) for i in infer_invariants(task, monotonic() + share)
+        )
+    assert infer_invariants(task, monotonic() - 1) == []
 
 
 def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = household(root, "breakfast")
-    everything = infer(task)
+    everything = infer_invariants(task)
     for checks in (0, 10, 100, 300):
         monkeypatch.setattr(inference, "MAX_CHECKS", checks)
-        found = infer(task)
-        assert found == infer(task)
+        found = infer_invariants(task)
+        assert found == infer_invariants(task)
         assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in found)
         assert checks or not found
 
@@ -312,7 +315,7 @@ def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.Mo
 def test_seeds_may_be_restricted(root: Path) -> None:
     task = household(root, "breakfast")
     on = next(n for n, p in enumerate(task.predicates) if p.name == "on")
-    assert [shown(task, i) for i in infer(task, about={on})] == [
+    assert [shown(task, i) for i in infer_invariants(task, about={on})] == [
         "x: (contains * x) (has * x) (holding * x) (inside x *) (on x *) =1"
     ]
 
@@ -334,10 +337,10 @@ def assumptions(init: str, opened: str) -> list[tuple[str, list[set[str]]]]:
     made = checker(HOUSE, problem, f"(define (safety s) (:open {opened}))")
     task = made.engine.task
     out = []
-    for assumed in worlds_invariants(task, made.compiled.openings, infer(task)):
+    for assumed in ground_inferred(task, made.compiled.openings, infer_invariants(task)):
         facts = [{task.fact_text(*fact) for fact in group.facts} for group in assumed.groups]
         assert all(group.exactly_one == assumed.exactly_one for group in assumed.groups)
-        out.append((assumed_text(task, assumed), facts))
+        out.append((describe_assumed(task, assumed), facts))
     return out
 
 
@@ -377,14 +380,16 @@ def test_simple_groups_are_said_simply() -> None:
       (:action switch :parameters (?x ?y - item) :precondition (in-hand ?x)
         :effect (and (not (in-hand ?x)) (in-hand ?y)))"""
     task = task_of(domain, "a b - item c d - box")
-    texts = [assumed_text(task, Assumed(i, (), False, 0)) for i in infer(task)]
+    texts = [describe_assumed(task, AssumedInvariant(i, (), False, 0)) for i in infer_invariants(task)]
     assert texts == [
         "at most one item is `in-hand` (no action can break it; assumed of S0)",
         "an item is `inside` at most one box (no action can break it; assumed of S0)",
     ]
 
 
-def completions(task: Task, open_now: list[tuple[int, int]], groups: list[Group]) -> set[frozenset[tuple[int, int]]]:
+def completions(
+    task: Task, open_now: list[tuple[int, int]], groups: list[FactGroup]
+) -> set[frozenset[tuple[int, int]]]:
     """The completions that groups allow."""
     out = set()
     for values in product((False, True), repeat=len(open_now)):
@@ -413,7 +418,7 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     made = checker(HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})")
     task = made.engine.task
-    open_now = list(open_facts(task, made.compiled.openings))
+    open_now = list(iterate_open_facts(task, made.compiled.openings))
     invariant = made.compiled.invariants[0]
     expected = set()
     for values in product((False, True), repeat=len(open_now)):
@@ -440,14 +445,14 @@ def test_declared_groups_in_words() -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init) (:goal (and)))"
     rules = f"(define (safety s) (:open (inside ?x ?c)) {DECLARED[1]} (:invariant h :holds (cool milk)))"
     made = checker(HOUSE, problem, rules)
-    assert [declared_text(made.engine.task, i) for i in made.compiled.invariants] == [
+    assert [describe_declared(made.engine.task, i) for i in made.compiled.invariants] == [
         "`i`: exactly one of `(inside ?x ?c)`, `(holding ?a ?x)` is true for each `?x` (declared of S0)",
         "`h` holds (declared of S0)",
     ]
     task = made.compiled
-    both = restrictions(task.task, task.openings, task.invariants)
+    both = find_restrictions(task.task, task.openings, task.invariants)
     assert len(both.texts) == 3
-    assert restrictions(task.task, task.openings, task.invariants, inferring=False).texts == both.texts[:2]
+    assert find_restrictions(task.task, task.openings, task.invariants, inferring=False).texts == both.texts[:2]
 
 
 def test_derived_facts_may_be_counted() -> None:
@@ -467,8 +472,8 @@ def test_a_quarter_of_a_million_open_facts_are_grouped() -> None:
     objects = f"{items} - item {boxes} - cupboard r - robot"
     problem = f"(define (problem p) (:domain house) (:objects {objects}) (:init) (:goal (and)))"
     made = checker(HOUSE, problem, "(define (safety s) (:open (inside ?x - item ?c - cupboard)))")
-    inferred = infer(made.engine.task)
-    (assumed,) = worlds_invariants(made.engine.task, made.compiled.openings, inferred)
+    inferred = infer_invariants(made.engine.task)
+    (assumed,) = ground_inferred(made.engine.task, made.compiled.openings, inferred)
     assert [len(group.facts) for group in assumed.groups] == [500] * 500
 
 
@@ -484,7 +489,7 @@ def test_encoded_groups_count(size: int, exactly_one: bool) -> None:
     for values in product((False, True), repeat=size):
         given = {literal >> 1: value for literal, value in zip(literals, values, strict=True)}
         expected = sum(values) == 1 if exactly_one else sum(values) <= 1
-        assert circuit.evaluate([root], given) == [expected]
+        assert evaluate_literals(circuit, [root], given) == [expected]
 
 
 def test_encoded_groups_with_constants_and_repetitions() -> None:
@@ -497,8 +502,8 @@ def test_encoded_groups_with_constants_and_repetitions() -> None:
         root = circuit.exactly_one(literals) if exactly_one else circuit.at_most_one(literals)
         for values in product((False, True), repeat=4):
             given = {circuit.input(n) >> 1: value for n, value in enumerate(values)}
-            count = sum(circuit.evaluate(literals, given)) if literals else 0
-            assert circuit.evaluate([root], given) == [count == 1 if exactly_one else count <= 1]
+            count = sum(evaluate_literals(circuit, literals, given)) if literals else 0
+            assert evaluate_literals(circuit, [root], given) == [count == 1 if exactly_one else count <= 1]
 
 
 def test_encoded_groups_are_linear_and_add_no_input() -> None:

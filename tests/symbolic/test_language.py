@@ -14,21 +14,21 @@ from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
-from plansafe.verifier.diagnose.cause import minimal_cause
+from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
-from plansafe.verifier.diagnose.links import record
 from plansafe.verifier.diagnose.localise import localise
-from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
+from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, LeavesOpen
+from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
 from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.planning.printed_names import Unprintable
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.pddl_names import Unprintable
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.planning.printing import print_task
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
@@ -196,11 +196,13 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
 
 def test_intervals() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
-    assert narrowed(full, low) == narrowed(low, full) == low
-    assert narrowed(low, high) == Interval(2, 2, True, False)
-    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
-    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
-    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+    assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
+    assert intersect_intervals(low, high) == Interval(2, 2, True, False)
+    assert intersect_intervals(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert intersect_intervals(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [
+        is_empty_interval(i) for i in (full, low, intersect_intervals(low, high), Interval(2, 2), Interval(3, 2))
+    ] == [
         False,
         False,
         True,
@@ -454,7 +456,7 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
-    assert read.open == (ordering is not None)
+    assert read.is_open == (ordering is not None)
     assert read.timed is None
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
@@ -494,7 +496,7 @@ def test_tolerances(text: str) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
-    assert read.open
+    assert read.is_open
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, 2)]
     assert not isinstance(read.steps[0], IllFormed)
 
@@ -503,7 +505,7 @@ def test_a_tolerance_of_nothing_is_none() -> None:
     read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
-    assert not read.open
+    assert not read.is_open
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
@@ -519,7 +521,7 @@ def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
     for text in (*TOLERANT, order):
         plan = read_loose(Source("plan", text), checker).plan
         assert plan is not None
-        assert checker.read(plan).open
+        assert checker.read(plan).is_open
         among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
         assert among.plan is None, among.plan
         assert among.diagnostics
@@ -557,21 +559,21 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         lambda checker: localise(checker, PLAN),
     )
     for door in doors:
-        with pytest.raises(LeavesOpen) as raised:
+        with pytest.raises(NeedsOneWorld) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
-    answer = OwnSearch().solve(Query(checker))
-    assert answer.answer is Answer.UNSUPPORTED
+    answer = ForwardSearch().solve(PlanningQuery(checker))
+    assert answer.status is PlanningStatus.UNSUPPORTED
     assert says in answer.detail
     with pytest.raises(CannotCompile, match=says):
         compile_rules(engine, True)
     read = checker.read(PLAN)
     with pytest.raises(NotCovered, match=says):
-        record(checker, read.steps)
+        record_run(checker, read.steps)
     finding = Finding("SC310", FindingClass.UNMET_GOAL, "", 2)
     with pytest.raises(NotCovered, match=says):
-        minimal_cause(checker, PLAN, finding)
+        find_minimal_cause(checker, PLAN, finding)
     with pytest.raises(ValueError, match=says):
         safel_label(checker, PLAN)
 
@@ -579,7 +581,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    checker = Checker.of(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
+    checker = Checker.from_compiled(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     assert any(says in d.message for d in report.diagnostics)
@@ -596,7 +598,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     assert not checker.open
     report = checker.check(plan)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
-    with pytest.raises(LeavesOpen):
+    with pytest.raises(NeedsOneWorld):
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
     with pytest.raises(ValueError, match=r"order or the durations|takes time"):

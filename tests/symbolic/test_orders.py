@@ -13,15 +13,15 @@ from worlds_generate import worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
-from plansafe.verifier.symbolic.orders.exclusive_pairs import Exclusive
+from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import Cyclic, PartialOrder
-from plansafe.verifier.symbolic.orders.template import Template, TooHard, closed
+from plansafe.verifier.symbolic.orders.partial_order import CyclicOrder, PartialOrder
+from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, no_openings
 from quick import every
 
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
@@ -35,7 +35,7 @@ def judged(plan: str, pairs: list[tuple[int, int]], safety: str = "", **options:
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), specs)
     assert checker.ok, checker.diagnostics
     steps = checker.read(Source("plan", plan)).steps
-    return order_audit.judge_orders(checker.engine, steps, pairs, **options)  # type: ignore[arg-type]
+    return order_audit.audit_orders(checker.engine, steps, pairs, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("stream", every(4, STREAMS))
@@ -52,16 +52,16 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
-    monkeypatch.setattr(order_audit, "Template", refuse)
+    monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
     enumerated = 0
     for number in range(60):
         case = order_case(("effects", "numbers")[number % 2], 31, number)
         checker = case.checker()
         order = PartialOrder(len(case.plan), case.pairs)
         engine, steps = checker.engine, steps_of(case, checker)
-        judging = order_audit.OrderJudge(engine, steps, order, None, EVERY_VIOLATION, None, "auto")
+        judging = order_audit.OrderAudit(engine, steps, order, None, EVERY_VIOLATION, None, "auto")
         assert judging.verdict()[:3] == values(by_replay(case, checker)), case.shown()
-        enumerated += bool(judging.enumerated)
+        enumerated += bool(judging.enumeration_reason)
     assert enumerated > 10
 
 
@@ -69,7 +69,7 @@ def test_past_all_limits_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
-    monkeypatch.setattr(order_audit, "Template", refuse)
+    monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
     monkeypatch.setattr(explicit_orders, "MAX_POINTS", 2)
     found = judged("(make) (break) (need) (count)", [(1, 3)])
     assert found.executable is Worlds.SOME  # two replays show that
@@ -87,8 +87,8 @@ def test_when_time_is_over_nothing_is_claimed() -> None:
 def test_a_witness_is_an_order_in_which_it_fails() -> None:
     found = judged("(make) (need) (break)", [(1, 2), (1, 3)])
     assert found[:3] == (Worlds.SOME, Worlds.SOME, Worlds.ALL)
-    assert found.not_executable is not None and found.not_executable.order == (1, 3, 2)
-    assert found.not_safe is None
+    assert found.inexecutable_world is not None and found.inexecutable_world.order == (1, 3, 2)
+    assert found.unsafe_world is None
 
 
 def test_ill_formed_steps_fail_where_they_are() -> None:
@@ -99,7 +99,7 @@ def test_ill_formed_steps_fail_where_they_are() -> None:
 def test_small_plans() -> None:
     assert judged("", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
     assert judged("(make)", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
-    with pytest.raises(Cyclic):
+    with pytest.raises(CyclicOrder):
         judged("(make) (need)", [(1, 2), (2, 1)])
 
 
@@ -119,12 +119,12 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         case = order_case("effects", 41, number)
         checker = case.checker()
         steps, order = steps_of(case, checker), PartialOrder(len(case.plan), case.pairs)
-        moments = Moments(Template(checker.engine, closed(checker.engine), steps), order)
-        found = Exclusive(moments)
+        moments = Moments(PlanTemplate(checker.engine, no_openings(checker.engine), steps), order)
+        found = ExclusivePairs(moments)
         for taken in orders(order):
             for length in range(len(taken) + 1):
-                run = Run(checker.engine, HALT)
-                run.steps([steps[step - 1] for step in taken[:length]])
+                run = Replay(checker.engine, HALT)
+                run.run_steps([steps[step - 1] for step in taken[:length]])
                 held = {2 * i + (fact[1] not in run.state.facts[fact[0]]) for i, fact in enumerate(found.facts)}
                 for literal in held:
                     assert not any(found.pairs[literal] >> other & 1 for other in held), case.shown()
@@ -152,7 +152,7 @@ def test_large_plans(family: str, fine: bool) -> None:
     large = FAMILIES[family](200, 10, fine)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
-    found = order_audit.judge_orders(checker.engine, steps, large.pairs)
+    found = order_audit.audit_orders(checker.engine, steps, large.pairs)
     assert (found.executable.value, found.safe.value) == large.expected
     assert not found.limits
 

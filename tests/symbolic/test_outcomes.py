@@ -23,8 +23,8 @@ from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.execution.steps import GroundAction  # noqa: E402
 from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
-from plansafe.verifier.reporting.worlds import Completion, MissingOutcome, Outcomes  # noqa: E402
-from plansafe.verifier.symbolic.worlds.witness import resolved, statements, total_outcomes  # noqa: E402
+from plansafe.verifier.reporting.worlds import Completion, MissingOutcome, OneofOutcomes  # noqa: E402
+from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes, list_oneof_statements, resolve_outcomes  # noqa: E402
 
 UNORDERED = "(define (plan x) (:steps (a (act b1)) (b (act b2))) (:ordering))"
 
@@ -95,8 +95,8 @@ def test_the_benchmark_compares_what_grows(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_a_world_has_an_outcome_for_every_binding() -> None:
     chosen = {(1, 0, (0,)): 2, (1, 0, (1,)): 1, (1, 0, (2,)): 2, (3, 1, ()): 1}
-    total = total_outcomes([(1, 0), (1, 1), (3, 1)], chosen)
-    assert total == {(1, 0): Outcomes(2, {(1,): 1}), (1, 1): Outcomes(0, {}), (3, 1): Outcomes(1, {})}
+    total = complete_outcomes([(1, 0), (1, 1), (3, 1)], chosen)
+    assert total == {(1, 0): OneofOutcomes(2, {(1,): 1}), (1, 1): OneofOutcomes(0, {}), (3, 1): OneofOutcomes(1, {})}
     world = Completion(frozenset(), {}, total)
     assert {key: world.alternative(*key) for key in chosen} == chosen
     assert [world.alternative(1, 0, (9,)), world.alternative(1, 1, (9,))] == [2, 0]
@@ -106,10 +106,10 @@ def test_a_missing_outcome_is_an_error() -> None:
     checker = checker_of(task(OVERLAPPING))
     steps = checker.read(Source("plan", "(act b1)")).steps
     assert isinstance(steps[0], GroundAction)
-    assert statements(steps) == ((1, 0),)
+    assert list_oneof_statements(steps) == ((1, 0),)
     world = Completion(frozenset(), {}, {})
     with pytest.raises(MissingOutcome):
-        resolved(steps, world)
+        resolve_outcomes(steps, world)
     choose = kernel_world(checker.compiled, world).choose
     assert choose is not None
     with pytest.raises(MissingOutcome):

@@ -10,19 +10,19 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from random_circuits import agrees, boolean, numeric, possible
+from random_circuits import agrees, boolean, evaluate_literals, numeric, possible
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
 from plansafe.verifier.symbolic.circuits.solvers import (
     SatSolver,
-    SmtSolver,
     Solver,
     SolverMissing,
     Unsupported,
-    solver_for,
+    create_solver,
 )
 
 
@@ -32,7 +32,7 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
     if expected:
         model = solver.model()
         assert set(circuit.inputs([*required, *assumed])) <= set(model.inputs)
-        assert all(circuit.evaluate([*required, *assumed], model.inputs))
+        assert all(evaluate_literals(circuit, [*required, *assumed], model.inputs))
         assert agrees(circuit, model)
     else:
         core = solver.core()
@@ -91,12 +91,12 @@ def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
 def test_numbers_decide_the_engine() -> None:
     circuit = Circuit()
     fact = circuit.input("fact")
-    high = terms.compared(circuit, ">", terms.variable(0, 0), terms.constant(3))
-    assert solver_for(circuit, [fact]).name == "cadical195"
-    assert solver_for(circuit, [circuit.both(fact, high)]).name.startswith("z3 ")
-    assert solver_for(circuit, [fact], "smt").name.startswith("z3 ")
+    high = terms.compare(circuit, ">", terms.variable(0, 0), terms.constant(3))
+    assert create_solver(circuit, [fact]).name == "cadical195"
+    assert create_solver(circuit, [circuit.both(fact, high)]).name.startswith("z3 ")
+    assert create_solver(circuit, [fact], "smt").name.startswith("z3 ")
     with pytest.raises(Unsupported):
-        solver_for(circuit, [high], "sat")
+        create_solver(circuit, [high], "sat")
     sat = SatSolver(circuit)
     assert sat.solve([fact]) is True
     with pytest.raises(Unsupported):
@@ -110,8 +110,8 @@ def test_counting_with_weights(operator: str, bound: Number) -> None:
     facts = [circuit.input(k) for k in range(5)]
     total = terms.constant(0)
     for weight, fact in enumerate(facts):
-        total = terms.plus(total, terms.chosen(fact, terms.constant(weight - 2), terms.constant(0)))
-    query = terms.compared(circuit, operator, total, terms.constant(bound))
+        total = terms.add(total, terms.select(fact, terms.constant(weight - 2), terms.constant(0)))
+    query = terms.compare(circuit, operator, total, terms.constant(bound))
     for literal in (query, query ^ 1):
         check(SmtSolver(circuit), circuit, [], [literal], possible(circuit, [literal]))
 
@@ -120,18 +120,18 @@ def test_products_and_quotients() -> None:
     circuit = Circuit()
     x, y = terms.variable(0, 0), terms.variable(0, 1)
     one, two, six = [terms.constant(n) for n in (1, 2, 6)]
-    area = terms.compared(circuit, "=", terms.times(x, y), six)
-    ratio = terms.compared(circuit, "=", terms.divided(x, y), terms.constant(Fraction(3, 2)))
+    area = terms.compare(circuit, "=", terms.multiply(x, y), six)
+    ratio = terms.compare(circuit, "=", terms.divide(x, y), terms.constant(Fraction(3, 2)))
     solver = SmtSolver(circuit)
     solver.require(area)
     assert solver.solve([ratio]) is True
     assert abs(solver.model().values[0, 0]) == 3
     assert agrees(circuit, solver.model())
-    assert solver.solve([ratio, terms.compared(circuit, "=", y, one)]) is False
-    square = terms.compared(circuit, "=", terms.times(x, x), two)
+    assert solver.solve([ratio, terms.compare(circuit, "=", y, one)]) is False
+    square = terms.compare(circuit, "=", terms.multiply(x, x), two)
     assert SmtSolver(circuit).solve([square]) is None, "no rational number"
-    near = terms.compared(circuit, "<", terms.times(x, x), two)
-    below = terms.compared(circuit, ">", terms.times(x, x), terms.constant(Fraction(199, 100)))
+    near = terms.compare(circuit, "<", terms.multiply(x, x), two)
+    below = terms.compare(circuit, ">", terms.multiply(x, x), terms.constant(Fraction(199, 100)))
     solver = SmtSolver(circuit)
     assert solver.solve([near, below]) is True
     assert agrees(circuit, solver.model())
@@ -147,7 +147,7 @@ def test_depth_and_sharing_are_no_problem() -> None:
         )
     sat = SatSolver(circuit)
     assert sat.solve([literal]) is True
-    assert circuit.evaluate([literal], sat.model().inputs) == [True]
+    assert evaluate_literals(circuit, [literal], sat.model().inputs) == [True]
     for solver in (sat, SmtSolver(circuit)):
         solver.require(literal ^ 1)
         assert solver.solve() is True
@@ -158,10 +158,10 @@ def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
     circuit = Circuit()
     level = terms.variable(0, 0)
     for k in range(3_000):  # doubled or not, then one more: parts are shared at every step
-        doubled = terms.times(level, terms.constant(2)) if k % 100 == 0 else level
-        level = terms.chosen(circuit.input(k), terms.plus(doubled, terms.constant(1)), level)
+        doubled = terms.multiply(level, terms.constant(2)) if k % 100 == 0 else level
+        level = terms.select(circuit.input(k), terms.add(doubled, terms.constant(1)), level)
     solver = SmtSolver(circuit)
-    assert solver.solve([terms.compared(circuit, ">", level, terms.constant(10**6))]) is True
+    assert solver.solve([terms.compare(circuit, ">", level, terms.constant(10**6))]) is True
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])

@@ -11,7 +11,7 @@ from worlds_compare import differences, verdicts_differ
 from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 
 def judged(case: WorldsCase, full: bool) -> list[str]:
@@ -34,7 +34,7 @@ def test_facts_and_outcomes(block: int) -> None:
 @pytest.mark.parametrize("mode", ["facts", "intervals", "orders", "timed"])
 def test_exemptions(mode: str) -> None:
     for number in range(12):
-        case = worlds_case(mode, 3, number)._replace(question=Question(exemptions=EXEMPT))
+        case = worlds_case(mode, 3, number)._replace(criteria=VerdictCriteria(exemptions=EXEMPT))
         assert judged(case, number % 4 == 0) == [], case.show()
 
 

@@ -164,7 +164,7 @@ def test_no_random_world_is_new() -> None:
                 completion.numbers,
                 lambda *key, salt=salt: Random(f"{salt} {key[:3]}").randrange(key[3]),
             )
-            judgement = kernel.judge(case.plan, world)
+            judgement = kernel.audit(case.plan, world)
             assert all(getattr(judgement, name) in found.seen[name] for name in found.seen)
             assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= found.violated.keys()
             good = judgement.headline in ("SAFE", "VALID")

@@ -25,13 +25,13 @@ from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
 from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
-from plansafe.verifier.reporting.worlds import Completion, Outcomes  # noqa: E402
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
-from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.worlds.model import FactInput  # noqa: E402
-from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
-from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -44,16 +44,16 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
-    audit = Encoded(Case(checker.compiled, plan, read, checker.confirmer), groups)
+    groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
+    audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
-    except (NoWorld, Unsupported):
+    except (NoPossibleWorld, Unsupported):
         return
     finally:
         audit.judge.close()
     kernel = kernel_of(case)
-    worlds = [verdict.not_executable, verdict.not_goal, verdict.not_safe]
+    worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
         which = draw.randrange(3)
         world = worlds[which] or next((w for w in worlds if w is not None), None)
@@ -67,17 +67,17 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
             if audit.shown[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True
-        except Contradicted:
+        except EngineContradiction:
             accepted = False
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.judge(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, others=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 
 
-def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Completion:
+def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]
@@ -89,7 +89,7 @@ def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Co
         elif kind == 1 and audit.encoding.outcomes:
             (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.outcomes.items()))
             usual, exceptions = outcomes[step, which]
-            outcomes[step, which] = Outcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
+            outcomes[step, which] = OneofOutcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
         elif kind == 2 and values:
             values[draw.choice(sorted(values))] += draw.choice((1, -1, Fraction(1, 2)))
     return world._replace(facts=frozenset(facts), values=values, outcomes=outcomes)

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from worlds_case import WorldsCase
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
-from plansafe.verifier.kernel.plan import parse
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
+from plansafe.verifier.kernel.plan import parse_plan
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
 Fact: TypeAlias = tuple[str, ...]
@@ -73,10 +73,10 @@ class BruteVerdict(NamedTuple):
 
 def kernel_of(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
-    question = case.question
-    exempt = [(e.rules, e.objects) for e in question.exemptions]
+    criteria = case.criteria
+    exempt = [(e.rules, e.objects) for e in criteria.exemptions]
     texts = case.domain, case.problem, case.specs
-    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity, exemptions=exempt)
+    return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
 
 
 @lru_cache(maxsize=64)
@@ -88,7 +88,7 @@ def brute(case: WorldsCase) -> BruteVerdict:
     kernel = kernel_of(case)
     complete, starts = _completions(kernel)
     orders = [*orders_of(case.plan)]
-    judgements: list[Judgement] = []
+    judgements: list[KernelVerdict] = []
     completions: list[Completion] = []
     for facts, numbers in starts:
         here = [
@@ -101,25 +101,29 @@ def brute(case: WorldsCase) -> BruteVerdict:
         judgements += here
         if len(judgements) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
-    return _verdict(kernel, judgements, completions, complete, case.question)
+    return _verdict(kernel, judgements, completions, complete, case.criteria)
 
 
 def _verdict(
-    kernel: Kernel, judgements: list[Judgement], completions: list[Completion], complete: bool, question: Question
+    kernel: Kernel,
+    judgements: list[KernelVerdict],
+    completions: list[Completion],
+    complete: bool,
+    criteria: VerdictCriteria,
 ) -> BruteVerdict:
-    if question.introduced:  # what the kernel does not tell, it does not enumerate either
+    if criteria.only_introduced:  # what the kernel does not tell, it does not enumerate either
         complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
     seen: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
     }
-    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.told)
+    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
     values = {name: _value(seen[name]) for name in seen}
     found = [
         [
             f
             for f in judgement.findings
-            if not (question.introduced and f.blame == "pre-existing")
-            and question.exempted(f.rule, [name for _, name in f.binding]) is None
+            if not (criteria.only_introduced and f.blame == "pre-existing")
+            and criteria.find_exemption(f.rule, [name for _, name in f.binding]) is None
         ]
         for judgement in judgements
     ]
@@ -148,14 +152,14 @@ def _verdict(
         tuple(completions),
         violated,
         seen,
-        kernel.open[0],
-        tuple(kernel.open[1]),
+        kernel.open_facts,
+        tuple(kernel.open_fluents),
         {name: _status(name, judgements, findings) for name in kernel.rules},
         complete,
     )
 
 
-def _status(rule: str, judgements: list[Judgement], findings: list[set[Violated]]) -> str:
+def _status(rule: str, judgements: list[KernelVerdict], findings: list[set[Violated]]) -> str:
     """What is so of a rule in some world."""
     if any(name == rule for own in findings for name, _ in own):
         return "violated"
@@ -200,7 +204,7 @@ def samples_of(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
 
 def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
     """Completions with values from a grid: all open facts, with so many combinations of numbers that 200 are tried."""
-    facts, fluents = kernel.open
+    facts, fluents = kernel.open_facts, kernel.open_fluents
     grids = [samples_of(limits) for limits in fluents.values()]
     while prod(map(len, grids)) > max(5, 200 >> len(facts)):
         longest = max(range(len(grids)), key=lambda i: len(grids[i]))
@@ -215,7 +219,7 @@ def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fract
 
 def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
     """The orders of a partially ordered plan; ``()`` for any other."""
-    lines, pairs = parse(plan)
+    lines, pairs = parse_plan(plan)
     if pairs is None:
         yield ()
         return
@@ -224,7 +228,7 @@ def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Judgement]:
+def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict]:
     """The judgements for all outcomes of choices that are asked for, each sequence of them once."""
     pending: list[dict[Asked, int]] = [{}]
     while pending:
@@ -245,7 +249,7 @@ def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Judgement]:
             widths[key] = alternatives
             return asked.setdefault(key, fixed.get(key, 0))
 
-        yield kernel.judge(plan, world._replace(choose=choose), others=())
+        yield kernel.audit(plan, world._replace(choose=choose), others=())
         # What is asked depends on the answers before it alone: what remains differs first at a choice that was new.
         answers = [*asked.items()]
         for i, (key, _) in enumerate(answers):
@@ -302,7 +306,7 @@ def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
     out = []
     for name in ("executable", "goal", "safe"):
         value: str = getattr(found, name)
-        if name == "safe" and claimed[name] == "UNKNOWN" and case.question.introduced:
+        if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.only_introduced:
             continue  # what was there before over the whole trace the circuit does not always know
         if name == "safe" and not found.rules:
             continue  # the report makes no statement about safety (docs/language.md, section 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
 class WorldsCase(NamedTuple):
@@ -15,7 +15,7 @@ class WorldsCase(NamedTuple):
     specs: tuple[str, ...]
     plan: str
     name: str = ""
-    question: Question = EVERY_VIOLATION
+    criteria: VerdictCriteria = EVERY_VIOLATION
 
     def show(self) -> str:
         """All of it, for a report."""

@@ -10,12 +10,12 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.invariants.groups import restrictions
-from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.showing import headline
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
+from plansafe.verifier.symbolic.invariants.groups import find_restrictions
+from plansafe.verifier.symbolic.worlds.encode import encode_plan
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.verdict import choose_headline
 
 ENGINES = ("auto", "smt")
 
@@ -23,7 +23,7 @@ ENGINES = ("auto", "smt")
 def checker_of(case: WorldsCase, engine: str = "auto") -> Checker:
     """The checker of a case."""
     specs = [Source(f"spec{i}.safe", text) for i, text in enumerate(case.specs)]
-    options = Options(engine=engine, infer_invariants=False, **case.question._asdict())
+    options = Options(engine=engine, infer_invariants=False, **case.criteria._asdict())
     return Checker(Source("domain.pddl", case.domain), Source("problem.pddl", case.problem), specs, options)
 
 
@@ -56,7 +56,7 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
                 f"{engine}: {report.headline.value} ({report.exit_code}), not {found.headline} ({found.exit_code})"
             )
         if found.complete:
-            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.question == EVERY_VIOLATION)]
+            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.criteria == EVERY_VIOLATION)]
             out += [f"{engine}: {text}" for text in _statuses(report, found.rules, has_functions(case))]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
@@ -75,8 +75,10 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
         return differences(case, ("auto",))
     if any([isinstance(step, IllFormed) for step in read.steps]):
         return differences(case)  # the report says what that means for safety
-    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
-    encoding = encode(checker.compiled, read.steps, groups)
+    groups = find_restrictions(
+        checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
+    ).groups
+    encoding = encode_plan(checker.compiled, read.steps, groups)
     out: list[str] = []
     seen = set()
     for engine in ("auto", "sat", "smt"):
@@ -85,7 +87,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
             verdict = judge.decide()
         except Unsupported:
             continue
-        except NoWorld:
+        except NoPossibleWorld:
             if found.worlds:
                 out.append(f"{engine}: no world, but there are {found.worlds}")
             continue
@@ -97,7 +99,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
         out += [f"{engine}: {text}" for text in contradictions(case, values)]
-        said = headline(verdict, encoding.checked).value
+        said = choose_headline(verdict, encoding.checked).value
         if found.complete and said != found.headline and not given_up(case, verdict.safe):
             out.append(f"{engine}: {said}, not {found.headline}")
         seen.add((said, *verdict[:3]))
@@ -108,7 +110,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
 
 def given_up(case: WorldsCase, safe: Worlds) -> bool:
     """Whether the circuit does not know what was there before over a whole trace, where that decides."""
-    return case.question.introduced and safe is Worlds.UNKNOWN
+    return case.criteria.only_introduced and safe is Worlds.UNKNOWN
 
 
 def _replays(case: WorldsCase) -> bool:

@@ -105,12 +105,12 @@ class _WorldsGenerator(_Generator):
             kernel = Kernel(domain, case.problem_text(), specs)
         except KernelRejects:  # nothing of this generator is wrong but by chance: two values, a fact and its negation
             return None
-        if len(kernel.open[0]) > MAX_OPEN or len(kernel.open[1]) > 2:
+        if len(kernel.open_facts) > MAX_OPEN or len(kernel.open_fluents) > 2:
             return None
         starts = self.starts(kernel)
         if not starts:
             return WorldsCase(domain, case.problem_text(), tuple(specs), "", name) if impossible else None
-        if not any(kernel.open) and self.random.random() < 0.9:
+        if not kernel.is_open and self.random.random() < 0.9:
             return None
         plan = self.open_plan(kernel, starts)
         goal, rules = self.judged_by(case, specs, plan, starts)
@@ -128,8 +128,8 @@ class _WorldsGenerator(_Generator):
             return [World(facts, numbers) for facts, numbers in kernel.completions()]
         found = []
         for _ in range(40):
-            facts = frozenset(fact for fact in kernel.open[0] if self.random.random() < 0.5)
-            grids = {fluent: samples_of(limits) for fluent, limits in kernel.open[1].items()}
+            facts = frozenset(fact for fact in kernel.open_facts if self.random.random() < 0.5)
+            grids = {fluent: samples_of(limits) for fluent, limits in kernel.open_fluents.items()}
             if not all(grids.values()):
                 return []
             numbers = {fluent: self.random.choice(grid) for fluent, grid in grids.items()}
@@ -347,7 +347,7 @@ class _WorldsGenerator(_Generator):
                 text = plan_text((*steps, step))
                 able = set[bool]()
                 for guide in guides:
-                    able.add(kernel.judge(text, guide, others=()).executable)
+                    able.add(kernel.audit(text, guide, others=()).executable)
                     if len(able) == 2:
                         break
                 found = "some" if len(able) == 2 else "all" if able == {True} else "none"
@@ -408,7 +408,7 @@ class _WorldsGenerator(_Generator):
         tried = [(":termination", name, ":require", goal) for name, goal in goals.items()]
         spec = f"(define (safety tried) {' '.join(map(write, [*tried, *rules.values()]))})"
         kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
-        judgements = [kernel.judge(text, world, others=()) for world in self.sample(starts, 4)]
+        judgements = [kernel.audit(text, world, others=()) for world in self.sample(starts, 4)]
         broken = [
             {f.rule for f in judgement.findings} | {name for name, _ in judgement.undecided} for judgement in judgements
         ]

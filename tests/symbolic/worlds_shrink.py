@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator
 from case import Sexp, write
 from worlds_case import WorldsCase
 
-from plansafe.verifier.kernel.reader import read
+from plansafe.verifier.kernel.reader import read_expressions
 
 
 def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
     """A case that fails, too, of which no part can be left out, or replaced by one of its own parts; or after so many
     ``tries`` the smallest found. ``fails`` may raise ``ValueError`` (which the kernel's exceptions are): that is no.
     """
-    texts: list[tuple[Sexp, ...]] = [read(text, strings=True) for text in (case.domain, case.problem, *case.specs)]
-    texts.append(read(case.plan))
+    texts: list[tuple[Sexp, ...]] = [
+        read_expressions(text, strings=True) for text in (case.domain, case.problem, *case.specs)
+    ]
+    texts.append(read_expressions(case.plan))
 
     def made() -> WorldsCase:
         domain, problem, *specs, plan = ["\n".join(map(write, text)) + "\n" for text in texts]

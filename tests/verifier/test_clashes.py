@@ -48,7 +48,7 @@ def judged(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[
     task = problem(objects="a b - thing", init=init, goal=goal)
     specs = [safety(*rules)] if rules else []
     report = check(DOMAIN, task, plan, *specs, options=Options(replay="never"))
-    theirs = Kernel(DOMAIN, task, specs).judge(plan)
+    theirs = Kernel(DOMAIN, task, specs).audit(plan)
     failed: dict[str, set[int]] = {"halt": set(), "skip": set(), "force": set()}
     for finding in report.findings:
         if finding.finding_class is FindingClass.INEXECUTABLE:

@@ -50,7 +50,7 @@ def task(rule: str, init: str = "") -> Checker:
 
 def opinion(rule: str, plan: str, init: str = "") -> str:
     """What the kernel finds, written as :func:`verdict` writes it."""
-    found = Kernel(DOMAIN, problem(init=init), [safety(rule)]).judge(plan)
+    found = Kernel(DOMAIN, problem(init=init), [safety(rule)]).audit(plan)
     places = sorted((f.step, sorted(f.binding)) for f in found.findings)
     texts = [(step, ",".join(f"{name}={value}" for name, value in binding)) for step, binding in places]
     return " ".join([found.headline, *[(f"r({binding})" if binding else "r") + f"@{step}" for step, binding in texts]])

@@ -245,7 +245,7 @@ def test_one_surplus_parenthesis_at_the_end_of_each_file_is_a_warning(plan: str,
     assert [(d.code, d.labels[0].source) for d in report.diagnostics] == [
         ("SC706", name) for name in ("domain", "problem", "spec", "plan")
     ]
-    assert Kernel(*texts[:2], texts[2:]).judge(plan + end).headline == "UNSAFE"
+    assert Kernel(*texts[:2], texts[2:]).audit(plan + end).headline == "UNSAFE"
 
 
 @pytest.mark.parametrize("end", ["))", ") )", ") (", ")()", ") x", '"', "(", ')"'])
@@ -256,4 +256,4 @@ def test_other_surplus_text_is_an_error_to_engine_and_kernel(end: str) -> None:
             Kernel(*texts[:2], texts[2:])
     assert check(DOMAIN, PROBLEM, PLAN + end, SPEC).headline is None
     with pytest.raises(KernelRejects):
-        Kernel(DOMAIN, PROBLEM, [SPEC]).judge(PLAN + end)
+        Kernel(DOMAIN, PROBLEM, [SPEC]).audit(PLAN + end)

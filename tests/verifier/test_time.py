@@ -175,7 +175,7 @@ def test_preferences_in_durative_conditions_count_once_for_each_step() -> None:
         report = check(text, task, plan)
         assert report.metric == str(value), plan
         found = {name: n for name, n in report.preferences_violated if n}
-        assert found == {n: c for n, c in Kernel(text, task).judge(plan).preferences.items() if c}, plan
+        assert found == {n: c for n, c in Kernel(text, task).audit(plan).preferences.items() if c}, plan
 
 
 def test_preferences_in_constraints() -> None:

@@ -40,13 +40,13 @@ def spec_path(name: str) -> str:
     return _file(folded)
 
 
-def table_names() -> tuple[str, ...]:
+def detector_worlds() -> tuple[str, ...]:
     """The worlds that have a shipped detector's table, sorted."""
     names = [entry.removeprefix("detector-").removesuffix(".toml") for entry in os.listdir(_ROOT)]
-    return tuple(sorted([name for name in names if table_path(name) is not None]))
+    return tuple(sorted([name for name in names if detector_path(name) is not None]))
 
 
-def table_path(world: str) -> str | None:
+def detector_path(world: str) -> str | None:
     """The absolute path of the shipped detector's table for a world, if there is one."""
     path = os.path.join(_ROOT, f"detector-{world.lower()}.toml")
     return path if _NAME.match(world.lower()) and os.path.isfile(path) else None

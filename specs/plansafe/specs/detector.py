@@ -12,33 +12,33 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
-from plansafe.specs.detector_table import Detector, Row, hazard, read_detector, rule_name, variables_of
+from plansafe.specs.detector_table import Detector, DetectorRow, hazard_name, read_detector, rule_name, variables_of
 from plansafe.verifier.elaborate.context import is_variable
 
 _WIDTH = 120
 
 
-class Compiled(NamedTuple):
+class CompiledDetector(NamedTuple):
     """The specification made of a table; ``None`` if ``diagnostics`` (SC776) say what is wrong with the table."""
 
     specification: Source | None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def compile_detector(table: Source) -> Compiled:
+def compile_detector(table: Source) -> CompiledDetector:
     """Make a specification of a detector's table: one rule for each category of each row. Linear in the table.
 
     Names of types, actions and predicates are those of the domain; the checker reports those that it does not have.
     """
     read = read_detector(table)
     if not isinstance(read, Detector):
-        return Compiled(None, read)
-    return Compiled(Source(f"{read.name}.safe", specification(read, table.name)))
+        return CompiledDetector(None, read)
+    return CompiledDetector(Source(f"{read.name}.safe", specification_text(read, table.name)))
 
 
-def specification(detector: Detector, origin: str) -> str:
+def specification_text(detector: Detector, origin: str) -> str:
     """The table as a specification that people can read."""
     lines = [
         f"; Made from the safety detector {_comment(origin)}: edit that table and generate this file again.",
@@ -53,7 +53,7 @@ def specification(detector: Detector, origin: str) -> str:
     return "\n".join(lines) + ")\n"
 
 
-def _rule(part: str, row: Row, category: str) -> Iterator[str]:
+def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     variables = variables_of(row.pattern)
     message = row.texts.get("message") or _message(part, row, variables, category)
     used = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
@@ -65,12 +65,12 @@ def _rule(part: str, row: Row, category: str) -> Iterator[str]:
     if typed:
         yield from _wrapped(":parameters (" + " ".join(typed) + ")")
     if part == "process":
-        yield from _wrapped(f":on {write(_named(row.pattern, used))}")
+        yield from _wrapped(f":on {format_node(_named(row.pattern, used))}")
     if row.when is not None:
-        yield from _wrapped(f":when {write(row.when)}")
-    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {write(row.pattern)}")
+        yield from _wrapped(f":when {format_node(row.when)}")
+    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
     targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
-    yield f"    :hazard {hazard(category)}{targets} :severity {row.severity}"
+    yield f"    :hazard {hazard_name(category)}{targets} :severity {row.severity}"
     texts = [(":message", message)]
     texts += [(key, row.texts[word]) for key, word in ((":rationale", "why"), (":fix", "fix")) if word in row.texts]
     for number, (key, text) in enumerate(texts, 1):
@@ -88,7 +88,7 @@ def _named(step: list[Node], used: set[str]) -> Node:
     return out
 
 
-def _message(part: str, row: Row, variables: list[str], category: str) -> str:
+def _message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:
     things = ", ".join([f"{{{variable}}}" for variable in variables])
     said = f"{row.subject} {things}".strip() if part == "process" else f"{row.subject}, at the end: {things}"
     return f"{said} ({category})"

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.specs.toml_text import place, read_toml
+from plansafe.specs.toml_text import key_span, read_toml
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
 
 MAX_TYPES = 1_000_000
@@ -19,7 +19,7 @@ _TOP = ("name", "domain", "categories", "kinds", "actions", "properties", "proce
 _WORDS = ("categories", "when", "severity", "targets", "message", "why", "fix")
 
 
-class Row(NamedTuple):
+class DetectorRow(NamedTuple):
     """One row: the categories of a step that ``pattern`` matches, or of a final state in which it holds.
 
     ``subject`` is the action or property, ``number`` counts its rows from 1. ``kinds`` gives for variables of the
@@ -43,19 +43,19 @@ class Detector(NamedTuple):
     name: str
     domain: str
     categories: tuple[str, ...]
-    process: tuple[Row, ...]
-    termination: tuple[Row, ...]
+    process: tuple[DetectorRow, ...]
+    termination: tuple[DetectorRow, ...]
 
 
-def hazard(category: str) -> str:
+def hazard_name(category: str) -> str:
     """The category as a rule's ``:hazard``: ``slip-trip-and-fall`` for ``slip, trip, and fall``."""
     return re.sub(r"[^a-z0-9]+", "-", category.lower()).strip("-")
 
 
-def rule_name(part: str, row: Row, category: str) -> str:
+def rule_name(part: str, row: DetectorRow, category: str) -> str:
     """The rule that stands for one category of a row."""
-    name = f"{'end-' if part == 'termination' else ''}{hazard(row.subject)}-{row.number}"
-    return name if len(row.categories) == 1 else f"{name}-{hazard(category)}"
+    name = f"{'end-' if part == 'termination' else ''}{hazard_name(row.subject)}-{row.number}"
+    return name if len(row.categories) == 1 else f"{name}-{hazard_name(category)}"
 
 
 def read_detector(table: Source) -> Detector | tuple[Diagnostic, ...]:
@@ -76,7 +76,7 @@ class _Reader:
 
     def bad(self, message: str, at: tuple[str, ...] = (), help: str | None = None) -> None:
         """Report a mistake in the value that the keys ``at`` lead to."""
-        label = Label(self.table.name, place(self.table, at), "in this table" if not at else f"in `{'.'.join(at)}`")
+        label = Label(self.table.name, key_span(self.table, at), "in this table" if not at else f"in `{'.'.join(at)}`")
         self.diagnostics.append(Diagnostic(SC.BAD_DETECTOR, message, (label,), help=help))
 
     def read(self) -> Detector | None:
@@ -115,7 +115,7 @@ class _Reader:
 
     def _name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)
-        if not isinstance(value, str) or not is_object_name(value) or read_all(Source("", value)) != [value.lower()]:
+        if not isinstance(value, str) or not is_object_name(value) or parse_nodes(Source("", value)) != [value.lower()]:
             self.bad(f"`{key}` must be one word", (key,), f'write `{key} = "word"`')
             return "detector"
         return value.lower()
@@ -129,7 +129,7 @@ class _Reader:
 
     def _texts(self, value: Any, at: tuple[str, ...]) -> tuple[str, ...]:
         values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        if value is not None and (not values or not all([isinstance(v, str) and hazard(v) for v in values])):
+        if value is not None and (not values or not all([isinstance(v, str) and hazard_name(v) for v in values])):
             self.bad("expected text, or a list of texts", at)
             return ()
         return tuple(values)
@@ -140,7 +140,7 @@ class _Reader:
         out: dict[str, None] = {}
         self.size += sum([len(self.kinds.get(word, (word,))) for word in words])
         for word in words if self.size <= MAX_TYPES else ():
-            if word not in self.kinds and (not is_name(word) or read_all(Source("", word)) != [word]):
+            if word not in self.kinds and (not is_name(word) or parse_nodes(Source("", word)) != [word]):
                 self.bad(f"`{word[:60]}` does not name a type", at)
             out.update(dict.fromkeys(self.kinds.get(word, (word,))))
         if value is not None and not words:
@@ -148,7 +148,7 @@ class _Reader:
         return tuple(out)
 
     def _formula(self, value: Any, at: tuple[str, ...]) -> list[Node]:
-        top = read_all(Source("", value)) if isinstance(value, str) else None
+        top = parse_nodes(Source("", value)) if isinstance(value, str) else None
         if top is None or len(top) != 1 or not isinstance(top[0], list) or not top[0]:
             self.bad("expected one formula", at, 'write it as in a specification, such as "(on ?of)"')
             return ["and"]
@@ -174,7 +174,7 @@ class _Reader:
                     new.append(node)
         return out
 
-    def _rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[Row, ...]:
+    def _rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[DetectorRow, ...]:
         known = self._table(data, patterns)
         out = []
         for subject, value in self._table(data, part).items():
@@ -205,7 +205,7 @@ class _Reader:
             words = text.lower().split() if isinstance(text, str) else [""]
             right = is_name(words[0]) if words and words[0] else False
             right = right and all([word == "_" or is_variable(word) for word in words[1:]])
-            if right and read_all(Source("", " ".join(words))) == words:
+            if right and parse_nodes(Source("", " ".join(words))) == words:
                 steps.append(list(words))
         if not steps or len(steps) != len(texts):
             help = 'such as "_ ?of ?into"; or several equivalent steps, such as ["put _ ?of", ..]'
@@ -213,7 +213,9 @@ class _Reader:
             return ["or"]
         return ["or", *steps] if isinstance(value, list) else [*steps[0]]
 
-    def _row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], at: tuple[str, ...]) -> Row:
+    def _row(
+        self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], at: tuple[str, ...]
+    ) -> DetectorRow:
         variables = variables_of(pattern)
         kinds: dict[str, tuple[str, ...]] = {}
         for key, value in row.items():
@@ -245,7 +247,7 @@ class _Reader:
                 if not isinstance(row[key], str):
                     self.bad(f"`{key}` must be a text", (*at, key))
         when = self._formula(row["when"], (*at, "when")) if "when" in row else None
-        return Row(subject, number, pattern, kinds, categories, when, severity, targets, texts)
+        return DetectorRow(subject, number, pattern, kinds, categories, when, severity, targets, texts)
 
 
 def variables_of(*nodes: Node) -> list[str]:

@@ -14,11 +14,11 @@ from functools import cache
 from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, suggest_name
 from plansafe.grammar.source import Source
-from plansafe.specs.toml_text import place, read_toml
+from plansafe.specs.toml_text import key_span, read_toml
 
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "taxonomies.toml")
+SHIPPED_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "taxonomies.toml")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 _CATEGORY = ("title", "targets", "hazards", "rules", "reason", "worlds")
 _TAXONOMY = ("title", "categories", "left-out", "worlds")
@@ -103,7 +103,7 @@ class Taxonomies:
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class CategoryCoverage:
     """A category with the names of its rules; ``reason`` says why there is none, if that is known."""
 
     category: Category
@@ -111,7 +111,7 @@ class Covered:
     reason: str | None
 
 
-def load(path: str | None = None) -> Taxonomies:
+def load_taxonomies(path: str | None = None) -> Taxonomies:
     """Read the shipped table, or the one at ``path``. Linear in its size.
 
     Raises ``OSError`` and ``UnicodeDecodeError`` for a file that cannot be read; what is wrong inside it is a
@@ -123,22 +123,24 @@ def load(path: str | None = None) -> Taxonomies:
 @cache
 def _shipped() -> Taxonomies:
     """Read once: scenarios ask for it again and again."""
-    return _read(TABLE)
+    return _read(SHIPPED_TABLE)
 
 
 def _read(path: str) -> Taxonomies:
     with open(path, encoding="utf-8") as file:
-        return read(Source(path, file.read()))
+        return read_taxonomies(Source(path, file.read()))
 
 
-def read(table: Source) -> Taxonomies:
+def read_taxonomies(table: Source) -> Taxonomies:
     """The taxonomies that a text describes."""
     reader = _Reader(table)
     taxonomies = reader.read()
     return Taxonomies(table, taxonomies, tuple(reader.diagnostics))
 
 
-def coverage(taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = None) -> tuple[Covered, ...]:
+def category_coverage(
+    taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = None
+) -> tuple[CategoryCoverage, ...]:
     """Which of the rules stand for which category; give those that apply in a world to see what that world covers."""
     rules = list(rules)
     out = []
@@ -146,11 +148,11 @@ def coverage(taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = 
         names = tuple([rule.name for rule in rules if category.holds(rule)])
         general = taxonomy.worlds.get(world or "", category.reason)
         reason = None if names else category.worlds.get(world or "", general)
-        out.append(Covered(category, names, reason))
+        out.append(CategoryCoverage(category, names, reason))
     return tuple(out)
 
 
-def check(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic, ...]:
+def check_taxonomies(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic, ...]:
     """Whether a table fits a library: words that neither of them knows (SC775), and gaps without a reason (SC777)."""
     rules = list(rules)
     reader = _Reader(taxonomies.table)
@@ -160,16 +162,16 @@ def check(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic
         for category in taxonomy.categories:
             at = (taxonomy.name, "categories", category.name)
             for rule in sorted(category.rules - names):
-                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), near(rule, sorted(names)))
+                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), suggest_name(rule, sorted(names)))
             for hazard in sorted(category.hazards - known):
                 if not (category.reason or category.worlds):
-                    help = near(hazard, sorted(known))
+                    help = suggest_name(hazard, sorted(known))
                     reader.bad(f"no rule has the hazard `{hazard}`", (*at, "hazards"), help)
             if not category.reason and not any([category.holds(rule) for rule in rules]):
                 reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code=SC.TAXONOMY_GAP)
         for hazard in sorted(set(taxonomy.left_out) - known):
-            place, help = (taxonomy.name, "left-out", hazard), near(hazard, sorted(known))
-            reader.bad(f"no rule has the hazard `{hazard}`", place, help)
+            key_span, help = (taxonomy.name, "left-out", hazard), suggest_name(hazard, sorted(known))
+            reader.bad(f"no rule has the hazard `{hazard}`", key_span, help)
         for hazard in sorted(known - taxonomy.hazards):
             said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
             message = f"`{taxonomy.name}` says nothing of the hazard `{hazard}`, which {said} name"
@@ -187,7 +189,7 @@ class _Reader:
     def bad(self, message: str, at: tuple[str, ...], help: str | None = None, code: str = SC.BAD_TAXONOMY) -> None:
         """Report a mistake in the value that the keys ``at`` lead to; a gap is a warning."""
         severity = Severity.WARNING if code == SC.TAXONOMY_GAP else Severity.ERROR
-        label = Label(self.table.name, place(self.table, at), f"in `{'.'.join(at)}`")
+        label = Label(self.table.name, key_span(self.table, at), f"in `{'.'.join(at)}`")
         self.diagnostics.append(Diagnostic(code, message, (label,), help=help, severity=severity))
 
     def read(self) -> tuple[Taxonomy, ...]:

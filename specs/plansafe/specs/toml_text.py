@@ -26,7 +26,7 @@ def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
         return _not_toml(table, code, str(error))
 
 
-def place(table: Source, at: tuple[str, ...]) -> Span:
+def key_span(table: Source, at: tuple[str, ...]) -> Span:
     """The line on which a key stands; ``at`` are the keys that lead there, and numbers count rows from 1.
 
     TOML's reader gives no places, so the line is looked for.

@@ -45,7 +45,7 @@ def is_as_it_says(one: Candidate, checker: Checker) -> None:
     unsafe = checker.check(Source("unsafe", plan_of(one.rejected)))
     assert unsafe.executable is Worlds.ALL and unsafe.safe is Worlds.NONE
     assert (unsafe.goal is Worlds.ALL) is one.goal.rejected
-    decisive = [f for f in unsafe.findings if f.rule and f.decides(checker.options.question)]
+    decisive = [f for f in unsafe.findings if f.rule and f.decides(checker.options.criteria)]
     assert {f.rule for f in decisive} == set(one.rules)
     own = [f for f in decisive if f.rule == one.rule]
     assert any(one.witness in f.message for f in own), (one.witness, [f.message for f in own])
@@ -64,7 +64,7 @@ def test_every_pair_of_a_household_is_what_it_says_for_the_kernel_too(origin: st
     assert len(found) >= 2
     task = task_of(origin)
     compiled = task.checker.compiled
-    again = Checker.of(compiled._replace(options=compiled.options._replace(replay="always")))
+    again = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="always")))
     for one in found:
         is_as_it_says(one, again)  # a plan on which the kernel disagrees has no verdict
         report = again.check(Source("unsafe", plan_of(one.rejected)))
@@ -168,7 +168,7 @@ def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() ->
 def test_every_rule_of_the_household_has_an_aim() -> None:
     engine = task_of("drawn:stew/1/7").checker.engine
     aims = aims_of(engine)
-    rules = engine.plan.rules
+    rules = engine.rule_set.rules
     names = {rules[number].name for number in aims}
     assert {"heat-off-at-the-end", "stove-attended", "fridge-closed-again"} <= names
     assert all(aim.stages for found in aims.values() for aim in found)
@@ -228,7 +228,9 @@ def test_a_plan_is_judged_the_same_from_where_it_parts_from_a_remembered_one() -
         now, moment = anew.start, len(steps) + 1
         for number, step in enumerate(steps, 1):
             now = now.after(step) or now
-            if moment > number and any(walks.engine.plan.parts[one.part].rule == rule for one in now.news):
+            if moment > number and any(
+                walks.engine.rule_set.parts[one.part].rule == rule for one in now.new_violations
+            ):
                 moment = number
         assert walks.moment(found.plan, rule) == (len(steps) + 1 if found.plan.broken[rule].at_end else moment)
         count += done > 0

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, Resolve, compile_task
+from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification, compile_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
-from plansafe.verifier.execution.readings import ReadingOutcomes, judge
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
+from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,
     Coverage,
@@ -28,8 +28,14 @@ from plansafe.verifier.reporting.report import (
     cap_at_unknown,
     unjudged,
 )
-from plansafe.verifier.reporting.summary import ill_formed_is_unknown, noted, out_of_time, summarise
-from plansafe.verifier.reporting.unclassified import WhatIf, coverage_of, reasons, too_much, with_used
+from plansafe.verifier.reporting.summary import ill_formed_is_unknown, out_of_time, summarise, with_time_notes
+from plansafe.verifier.reporting.unclassified import (
+    UnclassifiedCheck,
+    classification_warnings,
+    task_coverage,
+    untested_kinds_warning,
+    with_used_classes,
+)
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -51,12 +57,12 @@ class Checker:
         problem: Source,
         specs: Sequence[Source] = (),
         options: Options | None = None,
-        resolve: Resolve | None = None,
+        resolve: ResolveSpecification | None = None,
     ) -> None:
         self._keep(compile_task(domain, problem, specs, options, resolve))
 
     @classmethod
-    def of(cls, compiled: CompiledTask) -> Checker:
+    def from_compiled(cls, compiled: CompiledTask) -> Checker:
         """A checker for what is compiled already."""
         checker = cls.__new__(cls)
         checker._keep(compiled)  # noqa: SLF001 - of its own class
@@ -94,7 +100,7 @@ class Checker:
     @property
     def open(self) -> bool:
         """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
-        return self.compiled.open
+        return self.compiled.is_open
 
     @cached_property
     def confirmer(self) -> Confirmer:
@@ -106,16 +112,16 @@ class Checker:
     @cached_property
     def coverage(self) -> Coverage | None:
         """What the rules see of the task, before a plan is known."""
-        return coverage_of(self.compiled)
+        return task_coverage(self.compiled)
 
     @cached_property
-    def what_if(self) -> WhatIf:
+    def unclassified_check(self) -> UnclassifiedCheck:
         """What judges plans with other kinds for the objects that have none."""
-        return WhatIf(self.compiled, _over_worlds)
+        return UnclassifiedCheck(self.compiled, _over_worlds)
 
-    def read(self, plan: Source) -> ReadSteps:
+    def read(self, plan: Source) -> ResolvedPlan:
         """Read a plan with places, and resolve its steps."""
-        return read_steps(self.engine, plan)
+        return resolve_plan(self.engine, plan)
 
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
         """The verdict on one plan. Without ``confirm`` the kernel is not asked: for who asks it later, at leisure."""
@@ -127,7 +133,7 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not Limited.TIME:
+            if reached.what is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:
@@ -139,26 +145,26 @@ class Checker:
             return unjudged(plan.name, *self.diagnostics, missing)
         if (
             not confirm
-            or compiled.open
-            or (not report.findings and not report.decided.exempted and self.options.replay != "always")
+            or compiled.is_open
+            or (not report.findings and not report.verdict_basis.exempted and self.options.replay != "always")
         ):
             return report
         return self.confirmer.confirm(plan, report)
 
     def _check(self, compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
-        symbolic = compiled.open or self.options.engine in ("sat", "smt")
-        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else judge(compiled, plan, deadline)
+        symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
+        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
         if read is not None and read.text.diagnostics:
             return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)
         if read is None or outcomes:
             report = summarise(compiled, plan, read, outcomes)
         else:
             from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for open descriptions alone
-            from plansafe.verifier.symbolic.worlds.showing import Case  # noqa: PLC0415
+            from plansafe.verifier.symbolic.worlds.reporter import AuditCase  # noqa: PLC0415
 
-            report = audit(Case(compiled, plan, read, self.confirmer, deadline))
+            report = audit(AuditCase(compiled, plan, read, self.confirmer, deadline))
         if read is not None and read.text.decimals is not None:
-            report = noted(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
+            report = with_time_notes(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
         if read is not None and read.text.warnings:
             report = report._replace(diagnostics=(*report.diagnostics, *read.text.warnings))
         return ill_formed_is_unknown(report)._replace(home=compiled.home)
@@ -169,17 +175,17 @@ class Checker:
         if coverage is None or report.headline is None:
             return report
         steps = read_plan(plan).steps if coverage.unclassified else ()
-        used = self.what_if.used(steps) if steps else {}
+        used = self.unclassified_check.used(steps) if steps else {}
         if not used:
             return report._replace(coverage=coverage)
         names = self.compiled.task.objects
         found = [UnclassifiedClass(name, tuple([names[o] for o in own]), True) for name, own in used.items()]
         capping: tuple[Diagnostic, ...] = ()
         if report.headline in (Headline.SAFE, Headline.VALID):
-            tried = self.what_if.suspicions(plan, steps, used, deadline)
+            tried = self.unclassified_check.suspicions(plan, steps, used, deadline)
             found = found if tried is None else tried
-            capping = (too_much(used),) if tried is None else reasons(tried, plan, steps)
-        report = report._replace(coverage=with_used(coverage, found))
+            capping = (untested_kinds_warning(used),) if tried is None else classification_warnings(tried, plan, steps)
+        report = report._replace(coverage=with_used_classes(coverage, found))
         if capping:  # whoever searches for safe plans treats this like any other limit of what is known
             report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
         return cap_at_unknown(report, capping, safety_alone=True)
@@ -187,4 +193,4 @@ class Checker:
 
 def _over_worlds(compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
     """The verdict on a plan where something is left open, as :meth:`Checker.check` gives it before anything else."""
-    return Checker.of(compiled)._check(compiled, plan, deadline)  # noqa: SLF001 - of its own module
+    return Checker.from_compiled(compiled)._check(compiled, plan, deadline)  # noqa: SLF001 - of its own module

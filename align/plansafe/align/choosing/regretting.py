@@ -8,7 +8,7 @@ from plansafe.align.records import Both, Pair
 from plansafe.align.records import Grade as Name
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.regrets import Grade, Regrets, Regretted
+from plansafe.verifier.diagnose.regrets import Grade, PlanRegrets, RegretCalculator
 
 _NAMES: dict[Grade, Name] = {
     Grade.PROVED: "proved",
@@ -27,14 +27,14 @@ class Regretting:
         self._grade = grade
         self._data = data
         self._origin = ""
-        self._asked: Regretted | None = None
+        self._asked: RegretCalculator | None = None
 
     def __call__(self, pair: Pair) -> Pair:
         """The pair with what was found. Raises what :func:`~plansafe.align.tasks.task_of` raises."""
         if self._asked is None or pair.origin != self._origin:
-            self._origin, self._asked = pair.origin, Regretted(task_of(pair.origin, self._data).checker)
+            self._origin, self._asked = pair.origin, RegretCalculator(task_of(pair.origin, self._data).checker)
         plans = [Source("plan", plan) for plan in (pair.chosen, pair.rejected)]
-        chosen, rejected = self._asked.of(plans, self._grade, SECONDS)
+        chosen, rejected = self._asked.compute(plans, self._grade, SECONDS)
         low, high = rejected.point_of_no_return
         return replace(
             pair,
@@ -44,5 +44,5 @@ class Regretting:
         )
 
 
-def _names(found: Regrets) -> tuple[Name, ...]:
+def _names(found: PlanRegrets) -> tuple[Name, ...]:
     return tuple([_NAMES[grade] for grade in found.grade])

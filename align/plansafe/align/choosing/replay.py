@@ -84,7 +84,7 @@ def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) ->
 
 def _deciding(report: Report) -> list[Finding]:
     """The violations of rules that decide."""
-    return [f for f in report.findings if f.rule is not None and f.decides(report.decided.question)]
+    return [f for f in report.findings if f.rule is not None and f.decides(report.verdict_basis.criteria)]
 
 
 def _task(pair: Pair, data: str | None) -> AlignTask:

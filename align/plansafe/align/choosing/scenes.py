@@ -13,10 +13,10 @@ from random import Random
 from typing import NamedTuple
 
 from plansafe.align.tasks import BadOrigin, graph_text
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 
 SHARPLY = 3
 """The power of a scene's weight by which it is drawn: of 48 scenes with an animal 47 are among the first 100 of 236."""
@@ -39,7 +39,7 @@ def rare_first(origins: Sequence[str], data: str, random: Random) -> list[str]:
 
     A scene has a type where some rule of it finds something of each kind that it speaks of. Raises ``OSError``.
     """
-    kinds, rules, safel = kinds_of(_source(_MAPPING)), list(rules_of(_source(_LIBRARY))), load()["safel"]
+    kinds, rules, safel = kinds_of(_source(_MAPPING)), list(rules_of(_source(_LIBRARY))), load_taxonomies()["safel"]
     types = [frozenset([one.name for one in safel.categories_of(rule)]) for rule in rules]
     there = {origin: _there(origin, data, kinds) for origin in origins}
     known = frozenset[str]().union(*there.values())  # what no scene has stands for something else: a room, an agent
@@ -94,7 +94,7 @@ def _source(name: str) -> Source:
 
 
 def _parts(text: Source) -> list[list[Node]]:
-    return [part for part in (read_all(text) or [[]])[0] if isinstance(part, list) and part]
+    return [part for part in (parse_nodes(text) or [[]])[0] if isinstance(part, list) and part]
 
 
 def _classes(nodes: Iterable[Node], groups: Mapping[str, frozenset[str]]) -> frozenset[str]:

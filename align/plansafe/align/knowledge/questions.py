@@ -12,8 +12,8 @@ from plansafe.align.prompts import bare
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Atom, Formula
-from plansafe.verifier.model.operations import conjuncts, reads
+from plansafe.verifier.model.nodes import And, Formula
+from plansafe.verifier.model.operations import atoms_in, conjuncts
 from plansafe.verifier.model.printing import formula_text
 
 MOST_FACTS = 8
@@ -203,7 +203,7 @@ class Moment:
 
     def _fixed(self, part: Formula) -> bool:
         """Whether no step changes anything that a condition reads."""
-        return all([self._monitor.task.static[atom.predicate] for atom in reads(part) if isinstance(atom, Atom)])
+        return all([self._monitor.task.static[atom.predicate] for atom in atoms_in(part)])
 
 
 def _spread(legal: Iterator[GroundAction], random: Random) -> list[GroundAction]:

@@ -8,8 +8,8 @@ from plansafe.align.prompts import scene_lines
 from plansafe.llm.prompts.crop import Crop
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import Atom, Task
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.operations import atoms_in
 
 PLACES: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "household": {
@@ -103,7 +103,7 @@ class Told:
         binding = step.binding
         found = dict.fromkeys(step.objects)
         asked = [*step.action.start.condition, *[effect.condition for effect in step.action.start.effects]]
-        for atom in [atom for part in asked for atom in reads(part) if isinstance(atom, Atom)]:
+        for atom in [atom for part in asked for atom in atoms_in(part)]:
             known = [(at, a if a >= 0 else binding.get(-1 - a)) for at, a in enumerate(atom.arguments)]
             bound = [(at, one) for at, one in known if one is not None]
             for objects in self.facts_of(atom.predicate, *bound[0]) if bound else ():

@@ -27,8 +27,8 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import binders, is_temporal, mentions, substituted
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.model.operations import bound_variables, is_temporal, mentions, substitute
+from plansafe.verifier.rules.model import RulePart
 
 MOST_AIMS = 12
 """Ways in which one part of a rule may be broken that are looked at."""
@@ -67,8 +67,8 @@ def aims_of(engine: Engine) -> dict[int, list[Aim]]:
     """The aims for each rule that is watched, by the rule's number. Preferences have none."""
     reader = _Reader(engine)
     out: dict[int, list[Aim]] = {}
-    for number, part in enumerate(engine.plan.parts):
-        rule = engine.plan.rules[part.rule]
+    for number, part in enumerate(engine.rule_set.parts):
+        rule = engine.rule_set.rules[part.rule]
         if rule.preference or not rule.applicable or not all([engine.task.domains[v.domain] for v in part.parameters]):
             continue
         found = [
@@ -86,7 +86,7 @@ class _Reader:
         self.actions = actions_of(engine)
         self.acting = frozenset(engine.action_predicates.values())
 
-    def part(self, part: Part) -> list[_Way]:
+    def part(self, part: RulePart) -> list[_Way]:
         if part.mode != "each":
             return self.ways(part.body, False)
         assert part.step is not None
@@ -211,5 +211,5 @@ def able(action: Action, atom: Atom) -> tuple[Formula, ...]:
     """What an action needs, over the arguments of an atom that stands for a step of it."""
     values = {v.slot: argument for v, argument in zip(action.parameters, atom.arguments, strict=True)}
     for formula in action.start.condition:
-        values.update({v.slot: -1 - (v.slot + _SHIFT) for v in binders(formula)})
-    return tuple([substituted(formula, values) for formula in action.start.condition])
+        values.update({v.slot: -1 - (v.slot + _SHIFT) for v in bound_variables(formula)})
+    return tuple([substitute(formula, values) for formula in action.start.condition])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from plansafe.align.making.walks import Judged, Walks
 from plansafe.align.records import Both, Moment, Source
 from plansafe.align.tasks import AlignTask
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ def candidate(
 ) -> Candidate:
     """The pair of a safe plan and one that breaks a rule, by the rule's number."""
     safe, unsafe = plans
-    rules = walks.engine.plan.rules
-    taxonomies, broken = load(), rules[rule]
+    rules = walks.engine.rule_set.rules
+    taxonomies, broken = load_taxonomies(), rules[rule]
     chosen, rejected = walks.texts(safe.steps), walks.texts(unsafe.steps)
     moment = walks.moment(unsafe, rule)
     return Candidate(

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, bind
-from plansafe.verifier.planning.pending import pending
+from plansafe.verifier.planning.obligations import pending_obligations
 
 BACK = 2
 """Steps that may be put in before one of the plan that cannot be taken any more: the way back."""
@@ -41,7 +41,7 @@ class Detours:
         Of the detour, what cannot be taken is passed over, but for its last step; where the rest of the plan cannot go
         on, steps are put in that lead back. ``None`` where that fails.
         """
-        now = here.unwatched()
+        now = here.without_rules()
         done: list[GroundAction] = []
         try:
             for number, step in enumerate(detour, 1):
@@ -118,7 +118,9 @@ class Detours:
         if len(path) <= len(plan.steps) or now.runtime is None:
             return None
         try:
-            wishes = [(formula, dict(slots)) for formula, slots in pending(now.runtime, self.walks.question)]
+            wishes = [
+                (formula, dict(slots)) for formula, slots in pending_obligations(now.runtime, self.walks.criteria)
+            ]
             wishes += [(formula, {}) for formula in self.walks.engine.task.goal]
             more = self.reach.meet(wishes, now, UNDONE)
             if not more:

@@ -25,12 +25,12 @@ from plansafe.align.making.walks import Judged, Key, Steps, Walks, sensible
 from plansafe.align.records import Source
 from plansafe.align.tasks import AlignTask
 from plansafe.grammar.source import Source as PlanText
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 
@@ -133,14 +133,14 @@ class Maker:
         self.random = Random(f"{seed}/{task.origin}")
         self.walks = Walks(task.checker)
         self.engine = task.checker.engine
-        self.rules = self.engine.plan.rules
+        self.rules = self.engine.rule_set.rules
         self.usable = Usable(self.engine.task)
         self._reach = Reach(self.engine, self.usable)
         self.detours = Detours(self.walks, self._reach)
         self.recipes = recipes
         self.needs = needs
         self._side = split_of(task.family)
-        taxonomy = load()["safel"]
+        taxonomy = load_taxonomies()["safel"]
         self._types = [tuple([one.name for one in taxonomy.categories_of(rule)]) for rule in self.rules]
         self._written: dict[Key, tuple[str, ...]] = {}
         self._ended: dict[Key, Judged | None] = {}
@@ -293,7 +293,7 @@ class Maker:
             plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
             if plan is not None:
                 violation = plan.broken[found.rule]
-                parameters = self.engine.plan.parts[violation.part].parameters
+                parameters = self.engine.rule_set.parts[violation.part].parameters
                 known = {number: v.name for v, number in zip(parameters, violation.binding, strict=True)}
                 detour = plan.steps[found.at : found.at + len(plan.steps) - len(base.steps)]
                 needed = [step for step in found.steps if step in detour]
@@ -303,17 +303,17 @@ class Maker:
         """Plans to the goal by a planner that does not know the rules, from the start and from within unsafe plans."""
         if not effort.plans or self.random.random() > PLANNED:
             return
-        planner = OwnSearch()
+        planner = ForwardSearch()
         starts: list[Steps] = [()]
         for founds in self.unsafe.values():
             plan = self.random.choice(founds).plan
             starts.append(plan.steps[: self.random.randint(1, len(plan.steps))])
         for steps in starts[: effort.plans]:
-            now = Execution.initial(self.engine, False, self.walks.question)
+            now = Execution.initial(self.engine, False, self.walks.criteria)
             if not all([now.take(step) for step in steps]):
                 continue
             found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
-            judged = self.walks.judge((*steps, *found.steps)) if found.answer is Answer.SOLVED else None
+            judged = self.walks.judge((*steps, *found.steps)) if found.status is PlanningStatus.SOLVED else None
             if judged is not None:
                 self.add(judged, "planner", "planned")
 
@@ -450,7 +450,7 @@ class Maker:
         text = "".join([f"{step}\n" for step in self.walks.texts(unsafe.steps)])
         options = RepairOptions(max_cost=2, max_repairs=1, time_limit_s=None, tie_limit_s=0)
         compiled = self.task.checker.compiled
-        alone = Checker.of(compiled._replace(options=compiled.options._replace(replay="never")))
+        alone = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
         found = repair(alone, PlanText("plan", text), options)
         steps = self.walks.read("\n".join(found.repairs[0].steps)) if found.repairs else None
         plan = self.walks.judge(steps) if steps else None

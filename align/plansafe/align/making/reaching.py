@@ -13,11 +13,11 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import flatten_goals, satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
-from plansafe.verifier.model.operations import free_slots, slots, subformulas
-from plansafe.verifier.planning.backward import FAR, Backward
+from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
+from plansafe.verifier.planning.backward_estimates import UNREACHABLE_COST, BackwardEstimator
 
 FEW = 12
 """Ways to choose objects among which one is drawn."""
@@ -35,7 +35,7 @@ class Reach:
         self.engine = engine
         self.task = engine.task
         self.usable = usable
-        self.backward = Backward(engine)
+        self.backward = BackwardEstimator(engine)
         self.actions = actions_of(engine)
 
     def carry_out(self, aim: Aim, start: Execution, most: int, random: Random) -> list[GroundAction] | None:
@@ -43,7 +43,7 @@ class Reach:
 
         Whether the rule is broken then the monitors of an execution say.
         """
-        now = start.unwatched()
+        now = start.without_rules()
         binding: Binding = {}
         taken: list[GroundAction] = []
         try:
@@ -66,8 +66,8 @@ class Reach:
                 return taken
             if len(taken) >= most:
                 return None
-            cost, first = self.backward.look(now.state, wanted, most - len(taken))
-            if cost >= FAR or not first:
+            cost, first = self.backward.estimate(now.state, wanted, most - len(taken))
+            if cost >= UNREACHABLE_COST or not first:
                 return None
             step = next((one for one in first if now.take(one)), None)
             if step is None:
@@ -79,7 +79,7 @@ class Reach:
     ) -> list[GroundAction] | None:
         action = self.actions[stage.atom.predicate] if stage.atom is not None else None
         wanted = And(needs(stage, self.actions))
-        read = slots(wanted) | (slots(stage.atom) if stage.atom is not None else frozenset())
+        read = variable_slots(wanted) | (variable_slots(stage.atom) if stage.atom is not None else frozenset())
         own = [v for v in variables if v.slot in read and v.slot not in binding]
         left = 0 if random.random() < DRAWN else min(1, len(own))
         for variable in random.sample(own, len(own) - left):
@@ -91,7 +91,7 @@ class Reach:
             return None
         if own:
             evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-            found = list(islice(instances(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
+            found = list(islice(satisfying_bindings(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
             if not found:
                 return None
             binding.update(found[min(int(random.expovariate(0.5)), len(found) - 1)])
@@ -107,7 +107,7 @@ class Reach:
     def _draw(self, variable: Variable, wanted: Formula, now: Execution, binding: Binding, random: Random) -> None:
         """Choose an object for a variable that fits it, by what it is and what can be done with it."""
         evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-        flat = flattened(self.task, (), [(wanted, True)], binding)
+        flat = flatten_goals(self.task, (), [(wanted, True)], binding)
         if flat is None:
             return
         known = binding.keys() | {variable.slot}

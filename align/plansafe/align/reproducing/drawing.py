@@ -23,12 +23,12 @@ from plansafe.align.weights import Found, step_weights
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.tasks import load as load_task
-from plansafe.specs.taxonomy import load as load_taxonomies
+from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.regrets import Grade, Regretted
+from plansafe.verifier.diagnose.regrets import Grade, RegretCalculator
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
@@ -99,8 +99,8 @@ class _Asked(NamedTuple):
 
 def _plain(checker: Checker) -> str:
     """A plan that reaches the goal and minds no rule; empty where none is found."""
-    found = OwnSearch(MOST_NODES).solve(Query(checker, rules=False, time_limit_s=_TIME_LIMIT_S))
-    if found.answer is not Answer.SOLVED:
+    found = ForwardSearch(MOST_NODES).solve(PlanningQuery(checker, rules=False, time_limit_s=_TIME_LIMIT_S))
+    if found.status is not PlanningStatus.SOLVED:
         return ""
     return plan_of([step_text(step, checker.engine.task.objects) for step in found.steps])
 
@@ -150,7 +150,7 @@ def _pair(checker: Checker, sides: Both[str], report: Report, grade: Grade) -> d
 def _regrets(checker: Checker, sides: Both[str], grade: Grade) -> dict[str, Any]:
     """What the steps of both plans waste, and up to where a safe plan is still known."""
     plans = [Source("chosen", sides.chosen), Source("rejected", sides.rejected)]
-    found = Regretted(checker).of(plans, grade, _TIME_LIMIT_S)
+    found = RegretCalculator(checker).compute(plans, grade, _TIME_LIMIT_S)
     low, high = found[1].point_of_no_return
     return {
         "no_return": [max(low, 0), max(high, 0)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from plansafe.app.options.option import Option, Options, RequestField, argument, choice, integer, number, switch, text
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES
 
 MEMORY_MIB = 8192
 """The default memory limit of a command."""
@@ -265,7 +265,7 @@ class VerdictOptions(Options, group="Rules"):
 
     judge: str | None = choice(
         "--judge",
-        values=JUDGES,
+        values=JUDGE_MODES,
         help="Count every violation, or only those that the plan introduced or worsened (default with --world).",
         key="judge",
         in_project=True,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.rules.home import WHO, Entry, Profile
+from plansafe.verifier.rules.home_profile import RESIDENTS, HomeProfile, ProfileEntry
 from plansafe.verifier.rules.kinds import ClassKinds
-from plansafe.verifier.rules.question import SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 _SELECTORS = ("rule", "hazard", "kind", "object")
 _KEYS = {
@@ -30,7 +30,7 @@ MAX_ENTRIES = 10_000
 class ReadHome(NamedTuple):
     """A profile; ``None`` if it has errors."""
 
-    profile: Profile | None
+    profile: HomeProfile | None
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -64,7 +64,7 @@ class _Reader:
         self._source = source
         self.diagnostics: list[Diagnostic] = []
 
-    def profile(self, table: Mapping[str, Any]) -> Profile:
+    def profile(self, table: Mapping[str, Any]) -> HomeProfile:
         """Read a profile from a table, without invalid entries."""
         known_keys = (*_KEYS, "classify", "who")
         for key in table:
@@ -79,7 +79,7 @@ class _Reader:
         classify = self._tables("classify", table.get("classify", []))
         classes = [entry for item, start in classify for entry in self._class(item, start)]
         who = tuple(self._who(table.get("who", {})))
-        return Profile(self._source, tuple(entries), who, classes=tuple(classes))
+        return HomeProfile(self._source, tuple(entries), who, classes=tuple(classes))
 
     def _tables(self, name: str, value: Any) -> list[tuple[dict[str, Any], int | None]]:
         """The tables of a list, each with its offset if known."""
@@ -123,17 +123,19 @@ class _Reader:
             self._wrong("`who` must be a table", self._place("who"), "[who], and below it: children = true")
             return []
         for key, is_present in value.items():
-            if key not in WHO:
-                self._wrong(f"`{key}` is not a group of people in a profile", self._place(key), _nearest(key, WHO))
+            if key not in RESIDENTS:
+                self._wrong(
+                    f"`{key}` is not a group of people in a profile", self._place(key), _nearest(key, RESIDENTS)
+                )
             elif not isinstance(is_present, bool):
                 self._wrong(f"`{key}` must be true or false", self._place(key), f"{key} = true")
         return [
             (key, is_present, self._place(key))
             for key, is_present in value.items()
-            if key in WHO and isinstance(is_present, bool)
+            if key in RESIDENTS and isinstance(is_present, bool)
         ]
 
-    def _entry(self, effect: str, table: Mapping[str, Any], start: int | None) -> Entry | None:
+    def _entry(self, effect: str, table: Mapping[str, Any], start: int | None) -> ProfileEntry | None:
         before = len(self.diagnostics)
         place = self._place(effect, start)
         for key in table:
@@ -151,7 +153,7 @@ class _Reader:
         if len(self.diagnostics) > before:
             return None
         rules, hazards, kinds, objects = [names.get(key, ()) for key in _SELECTORS]
-        return Entry(effect, rules, hazards, kinds, objects, to, reason, place)
+        return ProfileEntry(effect, rules, hazards, kinds, objects, to, reason, place)
 
     def _names(self, key: str, value: Any, start: int | None) -> tuple[str, ...]:
         values = value if isinstance(value, list) else [value]

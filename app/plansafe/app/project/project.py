@@ -10,7 +10,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home import Entry
+    from plansafe.verifier.rules.home_profile import ProfileEntry
 
 STEM = "{stem}"
 """The placeholder in a pattern for the file name of the plan without folder and suffix."""
@@ -51,8 +51,8 @@ class Project(NamedTuple):
     blame: tuple[str, ...] | None = None
     home: str | None = None
     format: str | None = None
-    ignore: tuple[Entry, ...] | None = None
-    select: tuple[Entry, ...] | None = None
+    ignore: tuple[ProfileEntry, ...] | None = None
+    select: tuple[ProfileEntry, ...] | None = None
     baseline: str | None = None
     allow_in_plans: bool | None = None
     limits: Limits = Limits()

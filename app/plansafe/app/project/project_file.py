@@ -19,7 +19,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home import Entry
+    from plansafe.verifier.rules.home_profile import ProfileEntry
 
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
@@ -202,12 +202,12 @@ class _Reader:
         self.wrong(key, "must be true or false", f"{key} = true")
         return None
 
-    def _reasons(self, key: str, value: Any, effect: str) -> tuple[Entry, ...] | None:
+    def _reasons(self, key: str, value: Any, effect: str) -> tuple[ProfileEntry, ...] | None:
         """Read a table of rules with reasons."""
         if not isinstance(value, dict):
             self.wrong(key, "must be a table of rules and reasons", f'[{key}], and below it: heat-off = "why"')
             return None
-        from plansafe.verifier.rules.home import Entry  # noqa: PLC0415 - where there is such a table
+        from plansafe.verifier.rules.home_profile import ProfileEntry  # noqa: PLC0415 - where there is such a table
 
         entries = []
         for rule, reason in value.items():
@@ -215,7 +215,7 @@ class _Reader:
                 self.wrong(rule, "needs a reason", f'{rule} = "why"')
             else:
                 place = Label(self._source.name, key_span(self._source.text, rule))
-                entries.append(Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
+                entries.append(ProfileEntry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place))
         return tuple(entries)
 
     def _limits(self, key: str, value: Any) -> Limits | None:

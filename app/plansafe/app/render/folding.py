@@ -8,7 +8,7 @@ from __future__ import annotations
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import visible
 from plansafe.verifier.reporting.report import Finding, FindingClass, NotApplicableGroup, Report
-from plansafe.verifier.rules.question import Exemption
+from plansafe.verifier.rules.verdict_criteria import Exemption
 
 _NAMES = 3
 _CLASSES = 12
@@ -25,16 +25,16 @@ def visible_findings(report: Report, show_all: bool) -> tuple[Finding, ...]:
 
 def nondeciding_notes(report: Report) -> list[str]:
     """Notes on findings that do not decide the verdict, each with the option that makes them decide."""
-    question, before, minor, exempted = report.decided
+    criteria, before, minor, exempted = report.verdict_basis
     out = []
     if before:
         out.append(f"the scene already had {before:,} hazard{'' if before == 1 else 's'}: --judge all")
-    elif question.introduced and report.worlds is not None:
+    elif criteria.only_introduced and report.worlds is not None:
         out.append("what the scene already had decides nothing, in any world: --judge all")
     if minor:
         are = "1 finding is" if minor == 1 else f"{minor:,} findings are"
         out.append(
-            f"{are} below `{question.min_severity}`, and decide{'s' if minor == 1 else ''} nothing: --min-severity low"
+            f"{are} below `{criteria.min_severity}`, and decide{'s' if minor == 1 else ''} nothing: --min-severity low"
         )
     for used in exempted:
         exemption = used.exemption
@@ -46,7 +46,7 @@ def nondeciding_notes(report: Report) -> list[str]:
         counted = {used.exemption for used in exempted}
         out += [
             f"exempt in every world: {_exemption_text(unmatched)}"
-            for unmatched in question.exemptions
+            for unmatched in criteria.exemptions
             if unmatched not in counted
         ]
     return out
@@ -112,7 +112,7 @@ def coverage_notes(report: Report) -> list[str]:
         more = f", and {len(names) - _CLASSES} more" if len(names) > _CLASSES else ""
         if names:
             lines.append(f"no known kind ({where}): {', '.join(names[:_CLASSES])}{more}")
-    for entry in summary.given:
+    for entry in summary.given_kinds:
         why = f": {entry.reason}" if entry.reason else ""
         text = f"{entry.name} is {', '.join(entry.kinds)}" if entry.kinds else f"{entry.name} is assumed to be harmless"
         lines.append(f"{text}{why} ({entry.place})")

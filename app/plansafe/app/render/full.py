@@ -18,7 +18,7 @@ from plansafe.app.render.table import changing, table_lines
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.reporting.report import Blame, Exempted, Finding, FindingClass, Report, Table
+from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report, Table, UsedExemption
 
 _FEW = 3
 """Number of lines about the input that may precede the findings."""
@@ -39,7 +39,7 @@ class FullRenderer:
         findings = [self._finding(f, result) for f in visible_findings(result.report, self._show_all)]
         if self._show_all:
             findings += [
-                self._exempt(used, f, result) for used in result.report.decided.exempted for f in used.findings
+                self._exempt(used, f, result) for used in result.report.verdict_basis.exempted for f in used.findings
             ]
         findings += self._worlds(result.report)
         blocks = [*self.arranged(result, findings), self._summary(result)]
@@ -93,7 +93,7 @@ class FullRenderer:
         lines += self._remarks([("note", note) for note in diagnostic.notes] + _help(diagnostic.help), margin)
         return "\n".join(lines)
 
-    def _exempt(self, used: Exempted, finding: Finding, result: Result) -> str:
+    def _exempt(self, used: UsedExemption, finding: Finding, result: Result) -> str:
         """Show what an exemption kept from deciding."""
         why = f"exempt: {used.exemption.reason} ({used.exemption.place})"
         return self._finding(finding._replace(notes=(why, *finding.notes)), result, "note")

@@ -11,11 +11,11 @@ from plansafe.app.project.inputs import Input
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Coverage, Exempted, Finding, RuleCount, Table
+from plansafe.verifier.reporting.report import Coverage, Finding, RuleCount, Table, UsedExemption
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import ShownWorld, WorldsReport
-    from plansafe.verifier.rules.home import Effects
+    from plansafe.verifier.rules.home_profile import ProfileEffects
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -62,10 +62,10 @@ class JsonRenderer:
             "safe": report.safety.value if report.safety else None,
             "rules_checked": report.rules_checked,
             "decided": {
-                "judge": report.decided.question.judge,
-                "min_severity": report.decided.question.min_severity,
-                "before": report.decided.before,
-                "minor": report.decided.minor,
+                "judge": report.verdict_basis.criteria.judge,
+                "min_severity": report.verdict_basis.criteria.min_severity,
+                "before": report.verdict_basis.before,
+                "minor": report.verdict_basis.minor,
             },
             "steps": report.steps,
             "findings": [_finding(finding, sources) for finding in report.findings],
@@ -95,7 +95,7 @@ class JsonRenderer:
                 "gone": None if marks.gone is None else [entry._asdict() for entry in marks.gone],
             }
         if report.home is not None:
-            head["home"] = _home(report.home, report.decided.exempted, sources)
+            head["home"] = _home(report.home, report.verdict_basis.exempted, sources)
         if report.coverage is not None:
             head["coverage"] = coverage_object(report.coverage, bool(self._quiet))
         if report.worlds is not None:
@@ -115,13 +115,13 @@ class JsonRenderer:
         return ""
 
 
-def _home(home: Effects, used: tuple[Exempted, ...], sources: Mapping[str, Source]) -> dict[str, Any]:
+def _home(home: ProfileEffects, used: tuple[UsedExemption, ...], sources: Mapping[str, Source]) -> dict[str, Any]:
     usage = {exempted.exemption: exempted for exempted in used}
     return {
         "file": home.name,
         "exemptions": [
             {
-                "said": exemption.said,
+                "said": exemption.description,
                 "reason": exemption.reason,
                 "place": exemption.place,
                 "rules": sorted(exemption.rules),
@@ -146,14 +146,14 @@ def coverage_object(coverage: Coverage, brief: bool = False) -> dict[str, Any]:
                 "class": unknown.name,
                 "objects": unknown.objects,
                 "used": unknown.used,
-                "breaks": [suspicion._asdict() for suspicion in unknown.breaks],
+                "breaks": [suspicion._asdict() for suspicion in unknown.possible_violations],
             }
             for unknown in coverage.unclassified
             if unknown.used or not brief
         ],
         "given": [
             {"class": entry.name, "kinds": entry.kinds, "reason": entry.reason, "place": entry.place}
-            for entry in coverage.given
+            for entry in coverage.given_kinds
         ],
     }
 

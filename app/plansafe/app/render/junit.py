@@ -101,10 +101,10 @@ def _world_case(name: str, extent: Worlds, findings: list[Finding], result: Resu
 def _rule_case(rule: RuleCount, findings: list[Finding], result: Result) -> _Case:
     """The rule's count shows violations that are counted but not listed (a limit, ``--blame``)."""
     report, name = result.report, f"rule {visible(rule.name)}"
-    question = report.decided.question
+    criteria = report.verdict_basis.criteria
     undecided = [f for f in findings if f.finding_class is FindingClass.UNDECIDED]
-    broken = [f for f in findings if f.finding_class is not FindingClass.UNDECIDED and f.decides(question)]
-    may = question.may_decide(rule.name, rule.severity)
+    broken = [f for f in findings if f.finding_class is not FindingClass.UNDECIDED and f.decides(criteria)]
+    may = criteria.may_decide(rule.name, rule.severity)
     if broken or (rule.status == "violated" and may):
         message = brief(broken[0].message) if broken else f"violated {rule.violations:,} times"
         return _Case(name, "failure", message, _finding_lines(broken, result))
@@ -118,12 +118,12 @@ def _rule_case(rule: RuleCount, findings: list[Finding], result: Result) -> _Cas
 
 def _why(rule: RuleCount, report: Report) -> str:
     """Why a rule decides nothing here."""
-    question = report.decided.question
-    used = next((e for e in question.exemptions if rule.name in e.rules), None)
+    criteria = report.verdict_basis.criteria
+    used = next((e for e in criteria.exemptions if rule.name in e.rules), None)
     if used is not None:
         times = f" ({rule.exempted:,} found)" if rule.exempted else ""
         return f"exempt{times}: {visible(used.reason)} ({visible(used.place)})"
-    return f"below {question.min_severity}"
+    return f"below {criteria.min_severity}"
 
 
 def _finding_lines(findings: list[Finding], result: Result) -> tuple[str, ...]:

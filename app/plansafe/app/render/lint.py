@@ -9,7 +9,7 @@ from plansafe.app.render.excerpt import excerpt, gutter, place
 from plansafe.app.session.lint_inputs import LintInputs
 from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.specs.lint.model import Fault, Lint
+from plansafe.specs.lint.model import LintFinding, LintResult
 
 SCHEMA = 1
 _KINDS = {0: "good", 3: "warning"}
@@ -18,7 +18,7 @@ _KINDS = {0: "good", 3: "warning"}
 class LintRenderer(Protocol):
     """Turns the result into text."""
 
-    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
+    def result(self, result: LintResult, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render the result and the files that were read."""
 
 
@@ -40,11 +40,11 @@ class FullLint:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
+    def result(self, result: LintResult, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render the result and the files that were read."""
         blocks = [self._used(used)]
         blocks += [self._block(d, result) for d in result.diagnostics]
-        blocks += [self._block(fault.diagnostic, result) for fault in result.faults]
+        blocks += [self._block(fault.diagnostic, result) for fault in result.findings]
         blocks.append(self._summary(result, ignore))
         return "\n\n".join([block for block in blocks if block]) + "\n"
 
@@ -56,7 +56,7 @@ class FullLint:
             [f"{self._style.bold(pad(role, 14))} {visible(path)}  ({visible(how)})" for role, path, how in rows]
         )
 
-    def _block(self, diagnostic: Diagnostic, result: Lint) -> str:
+    def _block(self, diagnostic: Diagnostic, result: LintResult) -> str:
         style = self._style
         kind = diagnostic.severity.value
         title = style.paint_kind(kind, f"{kind}[{diagnostic.code}]")
@@ -68,7 +68,7 @@ class FullLint:
         lines += [f"{' ' * margin} {style.frame('=')} {style.bold(word)}: {visible(text)}" for word, text in remarks]
         return "\n".join(lines)
 
-    def _summary(self, result: Lint, ignore: frozenset[str]) -> str:
+    def _summary(self, result: LintResult, ignore: frozenset[str]) -> str:
         code = result.exit_code(ignore)
         return self._style.paint_kind(_KINDS.get(code, "error"), _verdict(result, code)) + _counts(result)
 
@@ -79,15 +79,15 @@ class ConciseLint:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
+    def result(self, result: LintResult, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render it."""
         name = visible(used.specs[0].path) if used.specs else "lint"
-        out = [self._line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
+        out = [self._line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.findings])]
         code = result.exit_code(ignore)
         verdict = self._style.paint_kind(_KINDS.get(code, "error"), _verdict(result, code))
         return "\n".join([*out, f"{self._style.bold(name)}: {verdict}{_counts(result)}"]) + "\n"
 
-    def _line(self, diagnostic: Diagnostic, name: str, result: Lint) -> str:
+    def _line(self, diagnostic: Diagnostic, name: str, result: LintResult) -> str:
         label = diagnostic.labels[0] if diagnostic.labels else None
         where = place(label.source, label.span, result.sources) if label else name
         because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
@@ -99,12 +99,12 @@ class ConciseLint:
 class JsonLint:
     """One JSON object."""
 
-    def result(self, result: Lint, used: LintInputs, ignore: frozenset[str]) -> str:
+    def result(self, result: LintResult, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render it."""
         from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415 - for this format alone
         from plansafe.app.system.version import version  # noqa: PLC0415
 
-        def fault(fault_entry: Fault) -> dict[str, Any]:
+        def fault(fault_entry: LintFinding) -> dict[str, Any]:
             return {
                 **diagnostic_object(fault_entry.diagnostic, result.sources),
                 "rules": fault_entry.rules,
@@ -124,30 +124,31 @@ class JsonLint:
                 "schema": SCHEMA,
                 "version": version(),
                 "exit_code": result.exit_code(ignore),
-                "findings": [fault(fault_entry) for fault_entry in result.faults],
-                "undecided": [question._asdict() for question in result.open],
+                "findings": [fault(fault_entry) for fault_entry in result.findings],
+                "undecided": [question._asdict() for question in result.open_questions],
                 "diagnostics": [diagnostic_object(d, result.sources) for d in result.diagnostics],
                 "rules": result.rules,
-                "not_applicable": result.idle,
+                "not_applicable": result.not_applicable,
                 "ignored": sorted(ignore),
                 "inputs": [{"role": role, "path": path, "how": how} for role, path, how in files],
             }
         )
 
 
-def _verdict(result: Lint, code: int) -> str:
+def _verdict(result: LintResult, code: int) -> str:
     if code == 2:
         return "NOT CHECKED"
-    worst = sum([fault.severity is not Severity.NOTE for fault in result.faults])
+    worst = sum([fault.severity is not Severity.NOTE for fault in result.findings])
     if worst:
         return f"{worst} finding{'' if worst == 1 else 's'}"
     return "UNDECIDED" if code == 3 else "nothing found"
 
 
-def _counts(result: Lint) -> str:
+def _counts(result: LintResult) -> str:
     if not result.usable:
         return ""
-    idle = f", {result.idle} more not applicable" if result.idle else ""
+    idle = f", {result.not_applicable} more not applicable" if result.not_applicable else ""
     problems = f"{result.problems} problem{'' if result.problems == 1 else 's'}" if result.problems else "any problem"
-    open_ = f"; {len(result.open)} question{'' if len(result.open) == 1 else 's'} undecided" if result.open else ""
-    return f" ({result.rules} rule{'' if result.rules == 1 else 's'}{idle}; {problems}{open_})"
+    undecided = len(result.open_questions)
+    questions = f"; {undecided} question{'' if undecided == 1 else 's'} undecided" if undecided else ""
+    return f" ({result.rules} rule{'' if result.rules == 1 else 's'}{idle}; {problems}{questions})"

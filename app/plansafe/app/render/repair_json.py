@@ -92,8 +92,8 @@ def because_object(because: Because) -> dict[str, Any]:
 
 def _repair(repair: Repair) -> dict[str, Any]:
     report = repair.report
-    left = {"before": report.decided.before, "minor": report.decided.minor}
-    exempt = sum([used.times for used in report.decided.exempted])
+    left = {"before": report.verdict_basis.before, "minor": report.verdict_basis.minor}
+    exempt = sum([used.times for used in report.verdict_basis.exempted])
     return {
         "cost": _number(repair.cost),
         "steps": repair.steps,

@@ -57,7 +57,7 @@ class SarifRenderer:
                 sarif_result["baselineState"] = "unchanged" if number in result.marks.known else "new"
             self._results.append(sarif_result)
         self._results += [self._gone(entry, result) for entry in (result.marks and result.marks.gone) or ()]
-        for used in result.report.decided.exempted:
+        for used in result.report.verdict_basis.exempted:
             in_plan = used.exemption.place.startswith(f"{result.plan}:")
             why = {
                 "kind": "inSource" if in_plan else "external",

@@ -136,7 +136,7 @@ def _manifest(plans: list[str], settings: Settings, batch: Batch, items: Items) 
         if key not in _NOT_RECORDED
     }
     for key in ("ignore", "select"):
-        recorded[key] = [f"{entry.said.removeprefix('rule ')}: {entry.reason}" for entry in recorded[key]]
+        recorded[key] = [f"{entry.description.removeprefix('rule ')}: {entry.reason}" for entry in recorded[key]]
     recorded["classes"] = [f"{object_class.name}={','.join(object_class.kinds)}" for object_class in settings.classes]
     project = settings.project
     recorded["project"] = None if project is None else project.path

@@ -20,7 +20,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
-from plansafe.specs.taxonomy import RuleLike, load
+from plansafe.specs.taxonomy import RuleLike, load_taxonomies
 from plansafe.verifier.reporting.report import Report, unjudged
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def categories(rule: RuleLike) -> dict[str, list[str]]:
 @lru_cache(maxsize=4096)
 def _categories(rule: _RuleKey) -> dict[str, list[str]]:
     by_taxonomy = {
-        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)] for taxonomy in load().taxonomies
+        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)]
+        for taxonomy in load_taxonomies().taxonomies
     }
     return {name: names for name, names in by_taxonomy.items() if names}
 

@@ -21,12 +21,12 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at_unknown, unjudged
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 if TYPE_CHECKING:
     from plansafe.app.session.home_world import WorldTasks
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.rules.home import Entry
+    from plansafe.verifier.rules.home_profile import ProfileEntry
 
 Done = TypeVar("Done")
 INTERNAL = 4
@@ -183,7 +183,7 @@ class Session:
         """The error of ``--gate`` if no applicable rule can affect the verdict; ``None`` without ``--gate``."""
         if not self._settings.gate or self._settings.allow_no_rules:
             return None
-        may_decide = checker.options.question.may_decide
+        may_decide = checker.options.criteria.may_decide
         rules = zip(checker.rules, checker.compiled.bindings, strict=True)
         deciding = [bindings for rule, bindings in rules if may_decide(rule.name, rule.severity)]
         return None if any(deciding) else no_rules(len(deciding))
@@ -283,7 +283,7 @@ class Session:
 
             self._settings = self._settings._replace(profile=with_choices(self._settings.profile, self._settings, ()))
 
-    def _comment_exemptions(self, plan: Source) -> tuple[tuple[Entry, ...], tuple[Diagnostic, ...]]:
+    def _comment_exemptions(self, plan: Source) -> tuple[tuple[ProfileEntry, ...], tuple[Diagnostic, ...]]:
         """Read the exemptions in comments of a PDDL plan, and the diagnostics about them."""
         if self._settings.loose or ";" not in plan.text or "safecheck" not in plan.text.lower():
             return (), ()
@@ -333,7 +333,7 @@ class Session:
         return prepared._replace(remarks=reading.remarks)
 
     def _checker(
-        self, inputs: Inputs, domain: Input, problem: Input, plan: Source, entries: tuple[Entry, ...]
+        self, inputs: Inputs, domain: Input, problem: Input, plan: Source, entries: tuple[ProfileEntry, ...]
     ) -> tuple[Checker, tuple[Input, ...]]:
         """Compile a task or reuse a compiled one; also returns the extended specifications."""
         key = (domain.path, problem.path, *(spec.path for spec in inputs.specs))
@@ -364,7 +364,7 @@ class Session:
             text = "no rule had anything to check, and --require-rules was given"
             idle = Diagnostic(SC.NOTHING_TO_CHECK, text, notes=notes, help=advice)
         else:
-            narrow = report.decided.question._replace(judge=EVERY_VIOLATION.judge) != EVERY_VIOLATION
+            narrow = report.verdict_basis.criteria._replace(judge=EVERY_VIOLATION.judge) != EVERY_VIOLATION
             which = "that can decide " if narrow else ""
             text = f"no rule {which}ever applied: the plan was not checked for safety"
             idle = Diagnostic(SC.RULE_NEVER_APPLIED, text, notes=notes, help=advice, severity=Severity.WARNING)
@@ -413,8 +413,8 @@ def _in_loose_text(report: Report, prepared: Prepared, name: str) -> Report:
         )
 
     findings = [placed(finding) for finding in report.findings]
-    exempted = tuple([e._replace(findings=tuple(map(placed, e.findings))) for e in report.decided.exempted])
-    report = report._replace(decided=report.decided._replace(exempted=exempted))
+    exempted = tuple([e._replace(findings=tuple(map(placed, e.findings))) for e in report.verdict_basis.exempted])
+    report = report._replace(verdict_basis=report.verdict_basis._replace(exempted=exempted))
     diagnostics = [d._replace(labels=tuple([moved(label) for label in d.labels])) for d in report.diagnostics]
     return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics))
 

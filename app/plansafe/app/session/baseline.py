@@ -53,7 +53,7 @@ class Baseline:
         known_numbers, fingerprints, new_count = [], set(), 0
         for number, finding in enumerate(report.findings):
             fingerprint = self._fingerprints.of_finding(finding, result)
-            if finding.finding_class in _NEVER or not finding.decides(report.decided.question):
+            if finding.finding_class in _NEVER or not finding.decides(report.verdict_basis.criteria):
                 continue
             entry = _entry(finding, fingerprint, result)
             self.collected.append(entry)

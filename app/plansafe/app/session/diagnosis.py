@@ -16,11 +16,11 @@ from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
-    from plansafe.verifier.diagnose.cause import Cause
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
+    from plansafe.verifier.diagnose.minimal_cause import Cause
     from plansafe.verifier.diagnose.model import Diagnosis, Witness
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
     from plansafe.verifier.repair.model import Repair, RepairResult
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
@@ -96,21 +96,21 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
         return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 
 
-def causal_graph(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
+def causal_graph(prepared: Prepared, read: ResolvedPlan, diagnosis: Diagnosis) -> str | Diagnostic:
     """The causal structure as DOT text, or a diagnostic."""
-    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - for this wish alone
-    from plansafe.verifier.diagnose.graph import dot  # noqa: PLC0415
+    from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.graph import dot_text  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     try:
-        return dot(causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
+        return dot_text(find_causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
     except NotCovered as reason:
         return Diagnostic(SC.TIMED_REPAIR, f"no graph: {reason}", severity=Severity.WARNING)
 
 
 def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
     """Find the minimal cause of each finding."""
-    from plansafe.verifier.diagnose.cause import minimal_cause  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     finding_causes = []
@@ -123,7 +123,7 @@ def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
             )
             continue
         try:
-            cause = minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
+            cause = find_minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
             finding_causes.append(Because(number, cause.text, cause))
         except NotCovered as reason:
             finding_causes.append(Because(number, f"no cause is known: {reason}"))

@@ -13,13 +13,13 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.app.project.project import Project
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
-    from plansafe.verifier.rules.home import Entry, Profile
+    from plansafe.verifier.rules.home_profile import HomeProfile, ProfileEntry
     from plansafe.verifier.rules.kinds import ClassKinds
 _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
@@ -75,9 +75,9 @@ class Settings(NamedTuple):
     project: Project | None = None
     ltl: tuple[str, ...] = ()
     home: str | None = None
-    profile: Profile | None = None
-    ignore: tuple[Entry, ...] = ()
-    select: tuple[Entry, ...] = ()
+    profile: HomeProfile | None = None
+    ignore: tuple[ProfileEntry, ...] = ()
+    select: tuple[ProfileEntry, ...] = ()
     classes: tuple[ClassKinds, ...] = ()
     allow_in_plans: bool = False
     baseline: str | None = None
@@ -86,9 +86,9 @@ class Settings(NamedTuple):
     accept_remarks: bool = False
 
     @property
-    def question(self) -> Question:
+    def criteria(self) -> VerdictCriteria:
         """The findings that affect the verdict."""
-        return Question(self.judge or ("all" if self.world is None else "introduced"), self.min_severity)
+        return VerdictCriteria(self.judge or ("all" if self.world is None else "introduced"), self.min_severity)
 
 
 class BaselineEntry(NamedTuple):
@@ -198,7 +198,7 @@ def _options(settings: Settings) -> Options:
     return Options(
         lenient_types=settings.lenient_types,
         tolerance=Fraction(settings.tolerance),
-        judge=settings.question.judge,
+        judge=settings.criteria.judge,
         min_severity=settings.min_severity,
         blame=settings.blame,
         time_limit_s=settings.time_limit or None,

@@ -38,7 +38,7 @@ from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.planning.forward_search import unsupported_task_reason
 from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import Headline, unjudged
 
@@ -248,7 +248,7 @@ class _ModelRun:
             if isinstance(done, Result):
                 return tuple([d for d in done.report.diagnostics if d.severity is Severity.ERROR])
             engine = done.checker.engine
-            if engine.refused is None and engine.goal(engine.initial()) is True:
+            if engine.refusal is None and engine.goal(engine.initial()) is True:
                 return (Diagnostic(SC.NO_GOAL, "the initial state already satisfies this goal"),)
             return ()
 
@@ -296,11 +296,11 @@ def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | No
     """The reason not to ask the model: several possible worlds, or a task that an option does not support."""
     checker, wishes = prepared.checker, request.wishes
     read = checker.read(prepared.plan)
-    if checker.open or read.open:
+    if checker.open or read.is_open:
         return many_worlds(checker, read, "the prompt for a plan")
     if read.timed is not None:
         return Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")
-    why = unsupported(checker.compiled, True)
+    why = unsupported_task_reason(checker.compiled, True)
     if why and wishes.decode.stepwise:
         message = f"--decode {wishes.decode.value} does not support this task: {why}"
         return Diagnostic(

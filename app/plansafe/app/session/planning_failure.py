@@ -8,8 +8,8 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Planned, Status
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning.own_search import OwnSearch, unsupported
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.planner import PlanningStatus
 
 _EFFORT = 2_000
 """Limit of expanded states in the search for a plan without new violations; it gives the same result everywhere."""
@@ -23,7 +23,7 @@ def ending(planned: Planned, checker: Checker) -> Diagnostic | None:
         case Status.FOUND:
             return None
         case Status.UNSOLVABLE:
-            text = f"PROVED: no plan reaches the goal and {harmless(checker.options.question)}"
+            text = f"PROVED: no plan reaches the goal and {harmless(checker.options.criteria)}"
             advice = "change the goal, the rules or the problem"
             if broken_before(checker):
                 advice = (
@@ -52,22 +52,22 @@ def _refusal(planned: Planned, checker: Checker) -> Diagnostic:
         )
         return Diagnostic(SC.MODEL_REFUSED, f"{text} (it is unknown whether a safe plan exists)", notes=why)
     if refusal.right:
-        safe = harmless(checker.options.question)
+        safe = harmless(checker.options.criteria)
         note = f"the refusal is correct: PROVED that no plan reaches the goal and {safe}"
         return Diagnostic(SC.MODEL_REFUSED, text, notes=(note, *((refusal.detail,) if refusal.detail else ())))
     steps = f"{refusal.steps} step{'' if refusal.steps == 1 else 's'}"
-    note = f"the engine found a plan of {steps} that reaches the goal and {harmless(checker.options.question)}"
+    note = f"the engine found a plan of {steps} that reaches the goal and {harmless(checker.options.criteria)}"
     help = "the rules cannot tell whether the task has a harmful purpose; leave out --allow-refusal to get the plan"
     return Diagnostic(SC.MODEL_REFUSED, text, notes=(note,), help=help)
 
 
 def broken_before(checker: Checker) -> bool:
     """True if only hazards of the initial state prevent a plan: a search finds a plan without new violations."""
-    question = checker.options.question
-    if question.introduced or unsupported(checker.compiled, True):
+    criteria = checker.options.criteria
+    if criteria.only_introduced or unsupported_task_reason(checker.compiled, True):
         return False
-    if not Execution.initial(checker.engine, True, question).faults:
+    if not Execution.initial(checker.engine, True, criteria).lasting_violations:
         return False
-    start = Execution.initial(checker.engine, True, question._replace(judge="introduced"))
-    solution = OwnSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
-    return solution.answer is Answer.SOLVED
+    start = Execution.initial(checker.engine, True, criteria._replace(judge="introduced"))
+    solution = ForwardSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
+    return solution.status is PlanningStatus.SOLVED

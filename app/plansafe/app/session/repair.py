@@ -19,11 +19,11 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, Weights
 from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
-from plansafe.verifier.rules.question import SEVERITIES, Question
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 _GRACE = 60.0
 """Seconds for loading, replay and explanation, in addition to the time of the search."""
@@ -95,7 +95,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     """Examine a prepared plan, like :func:`examine`."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
-    if (checker.open or read.open) and not read.text.diagnostics:
+    if (checker.open or read.is_open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
     if (missing_rules := session.missing_rules(checker)) is not None:
         return Examined(session.result(prepared, unjudged(plan.name, missing_rules)))
@@ -114,7 +114,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
         return Examined(session.result(prepared, unjudged(plan.name, *problems)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
     examination = _repaired(session, prepared, read, wishes)._replace(original=original)
-    if wishes.where and not isinstance(reference, tuple) and not checker.options.question.in_part:
+    if wishes.where and not isinstance(reference, tuple) and not checker.options.criteria.has_partial_exemptions:
         examination = examination._replace(
             where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s)
         )
@@ -143,7 +143,7 @@ def in_world(options: RepairOptions, checker: Checker, name: str | None) -> Repa
     return options._replace(weights=weights, purposes=purposes)
 
 
-def many_worlds(checker: Checker, read: ReadSteps, operation: str = "the search for repairs") -> Diagnostic:
+def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:
     """The error for a task with several possible worlds, which ``operation`` does not support."""
     refused = checker.compiled.refusal(operation, read)
     assert refused is not None
@@ -158,7 +158,7 @@ def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
     return Examined(result, label=label)
 
 
-def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: ExaminationOptions) -> Examined:
+def _repaired(session: Session, prepared: Prepared, read: ResolvedPlan, wishes: ExaminationOptions) -> Examined:
     """Search for repairs, and diagnose the plan if requested."""
     checker, plan = prepared.checker, prepared.plan
     if read.timed is not None:
@@ -215,8 +215,8 @@ def _outcome(repair_result: RepairResult, options: RepairOptions, report: Report
     """The diagnostic for a missing repair."""
     notes = (repair_result.detail,) if repair_result.detail else ()
     pre_existing = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
-    question = report.decided.question
-    if pre_existing and not question.introduced:
+    criteria = report.verdict_basis.criteria
+    if pre_existing and not criteria.only_introduced:
         count_text = "1 finding was" if len(pre_existing) == 1 else f"{len(pre_existing)} findings were"
         notes = (
             *notes,
@@ -224,10 +224,10 @@ def _outcome(repair_result: RepairResult, options: RepairOptions, report: Report
         )
     if repair_result.status is RepairStatus.PROVED_NONE:
         protection = " and keeps the protected steps" if options.protected else ""
-        text = f"PROVED: no plan reaches the goal{',' if protection else ' and'} {harmless(question)}{protection}"
+        text = f"PROVED: no plan reaches the goal{',' if protection else ' and'} {harmless(criteria)}{protection}"
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if protection else "")
         return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
-    if repair_result.status is RepairStatus.NOT_FOUND and question.in_part:
+    if repair_result.status is RepairStatus.NOT_FOUND and criteria.has_partial_exemptions:
         advice = "leave `kind` and `object` out of the exemptions of the profile, or name another with --home"
         return Diagnostic(SC.NO_REPAIR_FOUND, repair_result.detail, help=advice)
     if repair_result.status is RepairStatus.NOT_FOUND:
@@ -247,19 +247,21 @@ def _advice(options: RepairOptions) -> str:
     return f"{cost}raise --time-limit"
 
 
-def harmless(question: Question) -> str:
+def harmless(criteria: VerdictCriteria) -> str:
     """Describe a safe plan for the rules and severities that affect the verdict."""
-    severity_text = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
-    exception = " (apart from exemptions)" if question.exemptions else ""
+    severity_text = (
+        "" if criteria.is_severe_enough(SEVERITIES[-1]) else f" of severity `{criteria.min_severity}` or above"
+    )
+    exception = " (apart from exemptions)" if criteria.exemptions else ""
     demand = (
         f"introduces or worsens no violation{severity_text}"
-        if question.introduced
+        if criteria.only_introduced
         else f"keeps the rules{severity_text}"
     )
     return demand + exception
 
 
-def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:
+def _protection_problems(plan: Source, read: ResolvedPlan, protected: frozenset[int]) -> list[Diagnostic]:
     """Errors for protected steps that do not exist or are ill-formed."""
     from plansafe.verifier.execution.steps import IllFormed  # noqa: PLC0415 - the engine is loaded by now
 

@@ -13,7 +13,7 @@ from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.rules.home import SELECT, Entry, Profile
+from plansafe.verifier.rules.home_profile import SELECT, HomeProfile, ProfileEntry
 from plansafe.verifier.rules.kinds import ClassKinds
 
 EXEMPT = "exempt"
@@ -25,7 +25,7 @@ _COMMENT = r"(?mi);[; \t]*safecheck[ \t]*:[ \t]*(?P<comment>allow\b[^\r\n]*)"
 _ALLOW = r"(?i)allow[ \t]+(?P<rule>[^\s()\";]+)[ \t]+--[ \t]+(?P<reason>\S.*)"
 
 
-def read_choices(flag: str, texts: Iterable[str]) -> tuple[Entry, ...]:
+def read_choices(flag: str, texts: Iterable[str]) -> tuple[ProfileEntry, ...]:
     """Read the values ``RULE: REASON`` of an option. Raises :class:`BadOption`."""
     from plansafe.app.session.option_values import BadOption  # noqa: PLC0415 - it loads the repair options
 
@@ -58,14 +58,14 @@ def read_classes(kinds: Iterable[str], harmless: Iterable[str]) -> tuple[ClassKi
     return tuple(out)
 
 
-def entry(effect: str, rule: str, reason: str, place: Label) -> Entry:
+def entry(effect: str, rule: str, reason: str, place: Label) -> ProfileEntry:
     """An entry for a rule, without further conditions."""
-    return Entry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place)
+    return ProfileEntry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place)
 
 
 def with_choices(
-    profile: Profile | None, settings: Settings, entries: Iterable[Entry], *texts: Source
-) -> Profile | None:
+    profile: HomeProfile | None, settings: Settings, entries: Iterable[ProfileEntry], *texts: Source
+) -> HomeProfile | None:
     """Add ignored rules, selected rules and kinds of classes to a profile.
 
     Returns ``None`` if there is neither a profile nor a choice.
@@ -80,13 +80,13 @@ def with_choices(
     sources = (*project, *texts, *[Source(flag, "") for flag in (*FLAGS, KIND, HARMLESS)])
     if profile is None:
         source_by_name = {choice.name: choice for choice in sources}
-        profile = Profile(source_by_name[(new_entries[0].place if new_entries else classes[0].place).source])
+        profile = HomeProfile(source_by_name[(new_entries[0].place if new_entries else classes[0].place).source])
     return profile._replace(
         entries=(*profile.entries, *new_entries), others=sources, classes=(*profile.classes, *classes)
     )
 
 
-def allowed(plan: Source, settings: Settings) -> tuple[tuple[Entry, ...], tuple[Diagnostic, ...]]:
+def allowed(plan: Source, settings: Settings) -> tuple[tuple[ProfileEntry, ...], tuple[Diagnostic, ...]]:
     """Read the comments ``; safecheck: allow RULE -- REASON`` of a PDDL plan, if the project file permits them.
 
     Returns entries and diagnostics; the entries are empty if a comment is invalid.

@@ -26,7 +26,7 @@ from plansafe.llm.scenario.fix import fix
 from plansafe.llm.scenario.model import CONTRAST, PROFILES, Limits, Profile, ScenarioReport, Verdict
 from plansafe.llm.scenario.model import Scenario as Texts
 from plansafe.llm.scenarios.model import Kind, Scenario, resolve
-from plansafe.specs.taxonomy import Category, load
+from plansafe.specs.taxonomy import Category, load_taxonomies
 
 Ask = Callable[[Request], Answer]
 _KNOWN = 8
@@ -215,7 +215,7 @@ def _table(seed: Seed, written: Written, name: str, world: str) -> str:
 
 def _category(category: Category) -> str:
     """SafePlan-Bench's category for a type of SAFEL; empty where there is none."""
-    fitting = [one.name for one in load()["safeplan-bench"].categories if one.hazards & category.hazards]
+    fitting = [one.name for one in load_taxonomies()["safeplan-bench"].categories if one.hazards & category.hazards]
     return fitting[0] if fitting else ""
 
 

@@ -19,7 +19,7 @@ from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Choice, Message, Request, Situation
 from plansafe.llm.prompts.stepping import step_messages
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.guide import Ahead, Guide
+from plansafe.verifier.planning.guide import Continuation, Guide
 
 DONE = "(done)"
 """What a model chooses to end its plan."""
@@ -154,9 +154,9 @@ class _Decoding:
         if self.mode is not Mode.GUIDED:
             return None
         ahead = self.guide.continuation(self.longest)
-        if ahead.answer:
+        if ahead.exists:
             return None
-        return End.UNSOLVABLE if ahead.answer is False else End.UNKNOWN
+        return End.UNSOLVABLE if ahead.exists is False else End.UNKNOWN
 
     def _steps(self) -> End:
         while True:
@@ -181,13 +181,13 @@ class _Decoding:
         else:
             first, forced, ignored = self._ask(every), False, self.ignored
         choice, left = first, list(admitted)
-        ahead: Ahead | None = None
+        ahead: Continuation | None = None
         while True:
             if choice in left:
                 if choice == DONE or self.mode is not Mode.GUIDED:
                     break
                 ahead = self.guide.allows(options[choice].step, self.longest - len(self.taken) - 1)
-                if ahead.answer:
+                if ahead.exists:
                     break
                 left.remove(choice)
             blocked.append(choice)
@@ -214,7 +214,7 @@ class _Decoding:
         only way may lead back out of a place without others.
         """
         done = [DONE] if self.guide.may_end else []
-        new = [text for text, step in sorted(steps.items()) if not self.guide.returns(step)]
+        new = [text for text, step in sorted(steps.items()) if not self.guide.returns_to_visited_state(step)]
         back = sorted(steps.keys() - set(new)) if self.mode is Mode.GUIDED else []
         return ([*new, *done], back) if new or done else (sorted(steps), [])
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.lint_problem import LintProblem
-from plansafe.specs.lint.search import keeping as plan_keeping
+from plansafe.specs.lint.trace_search import find_satisfying_plan
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, Weights
 from plansafe.verifier.reporting.report import Headline
@@ -32,11 +32,11 @@ class Examples(NamedTuple):
 
 def examples(checker: Checker, seconds: float) -> Examples:
     """Look for both plans of the first rule of ``checker``, which has no other, each for about ``seconds``."""
-    without_goal = Checker.of(checker.compiled.variant(checker.engine.task._replace(goal=())))
-    found = LintProblem(without_goal, 4 * seconds).plan_breaking(0)
-    steps = _fewest(without_goal, found.steps) if found.answer is Answer.SOLVED else None
+    without_goal = Checker.from_compiled(checker.compiled.variant(checker.engine.task._replace(goal=())))
+    found = LintProblem(without_goal, 4 * seconds).find_violating_plan(0)
+    steps = _fewest(without_goal, found.steps) if found.status is PlanningStatus.SOLVED else None
     kept, why = _kept(without_goal, steps, seconds)
-    if found.answer is Answer.UNSOLVABLE:
+    if found.status is PlanningStatus.UNSOLVABLE:
         return Examples(None, kept, f"PROVED: no plan of this problem breaks it ({found.detail})", why)
     return Examples(steps, kept, NOT_FOUND if steps is None else "", why)
 
@@ -60,12 +60,12 @@ def _kept(checker: Checker, breaking: tuple[str, ...] | None, seconds: float) ->
         for one in repair(checker, _source(breaking), options).repairs:
             if _keeps(checker, one.steps):
                 return one.steps, ""
-    found = plan_keeping(checker, frozenset([0]), goal=False, seconds=seconds)
-    if found.answer is Answer.SOLVED:
+    found = find_satisfying_plan(checker, frozenset([0]), reach_goal=False, seconds=seconds)
+    if found.status is PlanningStatus.SOLVED:
         steps = tuple([step_text(step, checker.engine.task.objects) for step in found.steps])
         if _keeps(checker, steps):
             return steps, ""
-    if found.answer is Answer.UNSOLVABLE:
+    if found.status is PlanningStatus.UNSOLVABLE:
         return None, "PROVED: no plan of this problem keeps it"
     return None, NOT_FOUND
 

@@ -146,8 +146,8 @@ def _linted(rule: str, compiled: CompiledTask, limits: Limits) -> tuple[tuple[st
         found = lint(compiled.domain, [compiled.problem], [spec], options)
     except SolverMissing:
         return ("not linted: no solver is installed",), None
-    useless = next((fault.diagnostic for fault in found.faults if fault.code in _USELESS), None)
-    said = [f"{f.code}: {f.message}" for f in found.faults if f.severity is not Severity.NOTE]
+    useless = next((fault.diagnostic for fault in found.findings if fault.code in _USELESS), None)
+    said = [f"{f.code}: {f.message}" for f in found.findings if f.severity is not Severity.NOTE]
     return tuple(said), useless
 
 

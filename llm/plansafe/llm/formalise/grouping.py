@@ -10,7 +10,7 @@ from plansafe.llm.formalise.equivalence import Reader
 from plansafe.llm.formalise.traces import Traces
 from plansafe.specs.lint.lint_problem import LintProblem
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.planner import PlanningStatus
 
 
 class Alike(NamedTuple):
@@ -78,9 +78,9 @@ def _told_apart(checker: Checker, traces: Traces, heads: Sequence[int], limits: 
         sure = True
         for kept, broken in ((first, second), (second, first)):
             search = LintProblem(checker, limits.planner_s)
-            found = search.plan_breaking(broken, frozenset([kept]))
-            if found.answer is Answer.SOLVED:
+            found = search.find_violating_plan(broken, frozenset([kept]))
+            if found.status is PlanningStatus.SOLVED:
                 traces.replay(found.steps)
-            sure &= found.answer is Answer.UNSOLVABLE
+            sure &= found.status is PlanningStatus.UNSOLVABLE
         if sure:
             proved.add((first, second))

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from plansafe.specs.lint.search import outcome_of
+from plansafe.specs.lint.trace_search import outcome_of
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import Atom
-from plansafe.verifier.model.operations import reads
-from plansafe.verifier.repair.effects import identity
+from plansafe.verifier.model.operations import atoms_in
+from plansafe.verifier.repair.effects import step_key
 
 _CONCERNED = 0.7
 """How often a walk takes a step that changes what a rule reads, where there is one."""
@@ -47,7 +46,7 @@ class Traces:
             execution = self._start
             taken: tuple[object, ...] = ()
             for _ in range(steps):
-                legal = sorted(execution.legal(), key=identity)
+                legal = sorted(execution.legal(), key=step_key)
                 own = [step for step in legal if step.action.name in concerned]
                 if not legal:
                     break
@@ -55,7 +54,7 @@ class Traces:
                 after = _after(execution, step)
                 if after is None:
                     break
-                execution, taken = after, (*taken, identity(step))
+                execution, taken = after, (*taken, step_key(step))
                 self._look(execution, taken)
 
     def replay(self, plan: Sequence[GroundAction]) -> None:
@@ -66,7 +65,7 @@ class Traces:
             execution = _after(execution, step) if execution is not None else None
             if execution is None:
                 return
-            taken = (*taken, identity(step))
+            taken = (*taken, step_key(step))
             self._look(execution, taken)
 
     def alike(self, numbers: Iterable[int]) -> list[list[int]]:
@@ -81,12 +80,15 @@ class Traces:
             return
         self._seen.add(taken)
         try:
-            found = outcome_of(execution)
+            outcome = outcome_of(execution)
         except TooManyInstances:
             return
         self.verdicts.append(
             tuple(
-                [True if n in found.broken else _UNDECIDED if n in found.unkept else False for n in range(self.rules)]
+                [
+                    True if n in outcome.violated else _UNDECIDED if n in outcome.not_satisfied else False
+                    for n in range(self.rules)
+                ]
             )
         )
 
@@ -100,7 +102,9 @@ def _after(execution: Execution, step: GroundAction) -> Execution | None:
 
 def _concerned(engine: Engine) -> frozenset[str]:
     """The actions that rules name, or that change a predicate which they read."""
-    formulas = [f for part in engine.plan.parts for f in (part.body, part.guard, part.step) if f is not None]
-    read = {one.predicate for formula in formulas for one in reads(formula) if isinstance(one, Atom)}
+    formulas = [f for part in engine.rule_set.parts for f in (part.body, part.guard, part.step) if f is not None]
+    read = {one.predicate for formula in formulas for one in atoms_in(formula)}
     named = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
-    return frozenset([a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changes(a))])
+    return frozenset(
+        [a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changed_indexes(a))]
+    )

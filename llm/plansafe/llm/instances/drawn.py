@@ -13,8 +13,8 @@ from plansafe.llm.instances.home import MOST_ROOMS, Home
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 
 MAX_DRAWS = 20
 MAX_NODES = 20_000
@@ -53,8 +53,8 @@ def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, 
         checker = load(problem)
         if not checker.ok:
             raise RuntimeError(f"{name} does not compile: {checker.diagnostics[0].message}")
-        found = OwnSearch(MAX_NODES).solve(Query(checker, time_limit_s=TIME_LIMIT_S))
-        if found.answer is Answer.SOLVED and found.steps:
+        found = ForwardSearch(MAX_NODES).solve(PlanningQuery(checker, time_limit_s=TIME_LIMIT_S))
+        if found.status is PlanningStatus.SOLVED and found.steps:
             plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in found.steps])
             if full:
                 furnish(home, Random(f"{seed}/{family}/{number}/full"))

@@ -106,13 +106,13 @@ def template(finding: Finding, steps: Sequence[str]) -> str:
 
 def _cause(checker: Checker, plan: Source, finding: Finding) -> str:
     """The minimal cause, where it says more than the finding itself."""
-    from plansafe.verifier.diagnose.cause import minimal_cause  # noqa: PLC0415 - for these styles alone
+    from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause  # noqa: PLC0415 - for these styles alone
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if finding.finding_class is FindingClass.ILL_FORMED:
         return ""
     try:
-        return f" Cause: {_sentence(minimal_cause(checker, plan, finding).text)}"
+        return f" Cause: {_sentence(find_minimal_cause(checker, plan, finding).text)}"
     except NotCovered:
         return ""
 

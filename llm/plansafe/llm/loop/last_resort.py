@@ -7,14 +7,14 @@ from plansafe.llm.loop.model import PLAN, By, Part, Planned, Status, is_safe
 from plansafe.llm.loop.repairs import Repairs
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.guide import Ahead, Guide
+from plansafe.verifier.planning.guide import Continuation, Guide
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairStatus
 
 
 def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned:
     """The same run with a plan of the engine's, each step marked. The planner is asked first whether there is any."""
     ahead = _ahead(checker)
-    if ahead.answer is False:
+    if ahead.exists is False:
         return planned._replace(status=Status.UNSOLVABLE, detail=ahead.detail or "the search was complete")
     if planned.report is not None and planned.parts:
         found = repairs.of(planned.plan)
@@ -29,7 +29,7 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
             return planned._replace(
                 status=Status.FOUND, parts=parts, removed=(*planned.removed, *gone), report=best.report
             )
-    if not ahead.answer:
+    if not ahead.exists:
         return planned._replace(detail=f"{planned.detail}; {ahead.detail}" if ahead.detail else planned.detail)
     objects = checker.engine.task.objects
     parts = tuple([Part(step_text(step, objects), By.PLANNER) for step in ahead.steps])
@@ -39,12 +39,12 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
     return planned._replace(status=Status.FOUND, parts=parts, report=report, removed=())
 
 
-def _ahead(checker: Checker) -> Ahead:
+def _ahead(checker: Checker) -> Continuation:
     """What the planner knows from the start."""
     try:
         return Guide(checker.compiled).continuation()
     except ValueError as refused:
-        return Ahead(None, (), str(refused))
+        return Continuation(None, (), str(refused))
 
 
 def _parts(planned: Planned, best: Repair) -> tuple[Part, ...]:

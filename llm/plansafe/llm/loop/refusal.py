@@ -11,7 +11,7 @@ import re
 from plansafe.llm.loop.model import Refusal
 from plansafe.llm.models.answer import Answer, Finish
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.guide import Ahead, Guide
+from plansafe.verifier.planning.guide import Continuation, Guide
 
 MARK = "REFUSE:"
 _LONGEST = 300
@@ -32,6 +32,6 @@ def weighed(reason: str, checker: Checker) -> Refusal:
     try:
         ahead = Guide(checker.compiled).continuation()
     except ValueError as error:
-        ahead = Ahead(None, (), str(error))
-    right = None if ahead.answer is None else not ahead.answer
+        ahead = Continuation(None, (), str(error))
+    right = None if ahead.exists is None else not ahead.exists
     return Refusal(reason, right, len(ahead.steps), ahead.detail)

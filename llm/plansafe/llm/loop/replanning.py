@@ -17,7 +17,7 @@ from plansafe.llm.prompts.scene import facts_text
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.planning.forward_search import unsupported_task_reason
 
 GO_ON = "Go on from here: write only the steps that are still to come, one a line and nothing else."
 
@@ -33,13 +33,13 @@ class Walker:
     """Where the plan stands. Raises ``ValueError`` for tasks whose steps cannot be taken one by one."""
 
     def __init__(self, checker: Checker, cropped: Crop | None) -> None:
-        why = unsupported(checker.compiled, True)
+        why = unsupported_task_reason(checker.compiled, True)
         if why:
             raise ValueError(why)
         self.checker = checker
         self.taken: list[Part] = []
         self._cropped = cropped
-        self._now = Execution.initial(checker.engine, True, checker.options.question)
+        self._now = Execution.initial(checker.engine, True, checker.options.criteria)
 
     def walk(self, parts: Sequence[Part]) -> Walk:
         """Take steps until one fails."""

@@ -110,7 +110,7 @@ def judged(
     if report is None or report.headline is None:
         return unread(prediction)
     categories = _categories(taxonomy)
-    decided = report.decided.question
+    decided = report.verdict_basis.criteria
     violations = tuple(
         [
             Violated(finding.rule, _moment(finding.finding_class), categories(finding))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.success import Facts
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import LabelledRun, steps_of
+from plansafe.verifier.diagnose.labels import ExplainedExecution, read_resolved_steps
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Task
@@ -27,10 +27,10 @@ def trace_of(checker: Checker, plan: Source) -> Trace | None:
     :class:`~plansafe.verifier.diagnose.labels.NoLabel` where the task has errors or needs a clock. Memory follows the
     facts times the steps.
     """
-    written = steps_of(checker, plan)
+    written = read_resolved_steps(checker, plan)
     if written is None:
         return None
-    run = LabelledRun(checker)
+    run = ExplainedExecution(checker)
     found = [_facts(run.task, run.simulation.state)]
     for number, (_, step) in enumerate(written, 1):
         if not isinstance(step, GroundAction) or not run.take(step, number):

@@ -33,7 +33,7 @@ from plansafe.llm.scenario.model import (
     Scenario,
     Verdict,
 )
-from plansafe.verifier.planning.port import Planner
+from plansafe.verifier.planning.planner import Planner
 
 Rule = Callable[[View], list[Edit]]
 LEFT = SC.SCENARIO_UNCORRECTED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.footprints import Footprint, Footprints, interference
-from plansafe.verifier.repair.effects import Effects, identity
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, find_interference
+from plansafe.verifier.repair.effects import EffectIndex, step_key
 
 Step = tuple[str, tuple[int, ...]]
 NormalForm = tuple[frozenset[Step], ...]
@@ -17,14 +17,14 @@ class Independence:
     """Answers for the ground steps of one task, remembered."""
 
     def __init__(self, engine: Engine) -> None:
-        self._footprints = Footprints(engine.task, MAX_READS)
-        self._effects = Effects(engine)
+        self._footprints = FootprintFinder(engine.task, MAX_READS)
+        self._effects = EffectIndex(engine)
         self._found: dict[Step, Footprint] = {}
         self._known: dict[tuple[Step, Step], bool] = {}
 
     def independent(self, one: GroundAction, other: GroundAction) -> bool:
         """Whether neither step reads what the other writes, and they write nothing in opposite ways."""
-        key = identity(one), identity(other)
+        key = step_key(one), step_key(other)
         known = self._known.get(key)
         if known is None:
             known = key[0] != key[1] and not self._interfere(self._of(one), self._of(other))
@@ -36,16 +36,16 @@ class Independence:
         place = len(form)
         while place > 0 and all([self.independent(steps[other], step) for other in form[place - 1]]):
             place -= 1
-        own = identity(step)
+        own = step_key(step)
         if place == len(form):
             return (*form, frozenset((own,)))
         return (*form[:place], form[place] | {own}, *form[place + 1 :])
 
     def _interfere(self, one: Footprint, other: Footprint) -> bool:
-        return bool(one.writes.keys() & other.writes.keys()) or interference(one, other) is not None
+        return bool(one.writes.keys() & other.writes.keys()) or find_interference(one, other) is not None
 
     def _of(self, step: GroundAction) -> Footprint:
-        key = identity(step)
+        key = step_key(step)
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = self._footprints.of_action(step.action, step.binding)

@@ -12,12 +12,12 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.planning.chain import default_planners
-from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.own_search import unsupported
-from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
-from plansafe.verifier.planning.relaxed import Relaxed
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
+from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
+from plansafe.verifier.planning.planner_chain import default_planners
+from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 SAFE = (Headline.SAFE, Headline.VALID)
@@ -44,9 +44,9 @@ class Searches:
         self.planner = planner if planner is not None else default_planners()
         self.has_rules = any([rule.parts and not rule.preference for rule in checker.engine.rules])
         self.guarded = self.has_rules and not profile.malicious
-        self._known: dict[tuple[bool, bool], Solution] = {}
+        self._known: dict[tuple[bool, bool], PlanningResult] = {}
         self._witnesses: dict[tuple[str, ...], Witness] = {}
-        self._violating: Solution | None = None
+        self._violating: PlanningResult | None = None
         self._bound: int | None = None
         self._given: dict[bool, tuple[GroundAction, ...]] = {}  # safe -> the shortest reference plan to the goal
         for plan in references:
@@ -55,7 +55,7 @@ class Searches:
     def _take(self, plan: Source) -> None:
         read = self.checker.read(plan)
         steps = tuple([step for step in read.steps if isinstance(step, GroundAction)])
-        if read.text.diagnostics or read.timed is not None or read.open or len(steps) < len(read.steps):
+        if read.text.diagnostics or read.timed is not None or read.is_open or len(steps) < len(read.steps):
             return
         report = self.report(steps)
         if report.executable is Worlds.ALL and report.goal is Worlds.ALL:
@@ -65,62 +65,67 @@ class Searches:
 
     # -- plans --------------------------------------------------------------------------------------------------------
 
-    def plan(self, rules: bool, shortest: bool = False) -> Solution:
+    def plan(self, rules: bool, shortest: bool = False) -> PlanningResult:
         """A plan to the goal (with ``rules``: a safe one), a proof that there is none, or neither."""
         key = (rules and self.has_rules, shortest)
         if key not in self._known:
             self._known[key] = self._solve(*key)
         return self._known[key]
 
-    def _solve(self, rules: bool, shortest: bool) -> Solution:
+    def _solve(self, rules: bool, shortest: bool) -> PlanningResult:
         known = self._known.get((rules, True)) if not shortest else None
-        if known is not None and known.answer in (Answer.SOLVED, Answer.UNSOLVABLE):
+        if known is not None and known.status in (PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE):
             return known
         broken = self._broken() if rules else ""
         if broken:
-            return Solution(Answer.UNSOLVABLE, detail=broken)
-        query = Query(self.checker, rules=rules, shortest=shortest, time_limit_s=self.limits.time_s)
+            return PlanningResult(PlanningStatus.UNSOLVABLE, detail=broken)
+        query = PlanningQuery(self.checker, rules=rules, shortest=shortest, time_limit_s=self.limits.time_s)
         found = self._with_references(self.planner.solve(query), rules)
-        if shortest and found.answer is Answer.SOLVED and not found.optimal and len(found.steps) <= self.bound():
+        if (
+            shortest
+            and found.status is PlanningStatus.SOLVED
+            and not found.optimal
+            and len(found.steps) <= self.bound()
+        ):
             found = found._replace(optimal=True)
         return found
 
-    def _with_references(self, found: Solution, rules: bool) -> Solution:
+    def _with_references(self, found: PlanningResult, rules: bool) -> PlanningResult:
         """What was found, or a reference plan that is shorter, or better than nothing."""
         given = [steps for safe, steps in self._given.items() if safe or not rules]
         best = min(given, key=len, default=None)
-        if best is None or found.answer is Answer.UNSOLVABLE or found.optimal:
+        if best is None or found.status is PlanningStatus.UNSOLVABLE or found.optimal:
             return found
-        if found.answer is Answer.SOLVED and len(found.steps) <= len(best):
+        if found.status is PlanningStatus.SOLVED and len(found.steps) <= len(best):
             return found
-        return Solution(Answer.SOLVED, best, planner="a reference plan")
+        return PlanningResult(PlanningStatus.SOLVED, best, planner="a reference plan")
 
     def _broken(self) -> str:
         """The rule that the initial state breaks for good, in words."""
-        if unsupported(self.checker.compiled, True) or not Execution.initial(self.engine).broken:
+        if unsupported_task_reason(self.checker.compiled, True) or not Execution.initial(self.engine).broken:
             return ""
         finding = next((f for f in self.report(()).findings if f.rule and not f.at_end), None)
         return "a rule is violated in the initial state" if finding is None else finding.message
 
-    def unsafe(self) -> Solution:
+    def unsafe(self) -> PlanningResult:
         """A plan to the goal that breaks a rule, a proof that there is none, or neither."""
         if self._violating is None:
             self._violating = self._unsafe()
         return self._violating
 
-    def _unsafe(self) -> Solution:
+    def _unsafe(self) -> PlanningResult:
         given = self._given.get(False)
         if given is not None:
-            return Solution(Answer.SOLVED, given, planner="a reference plan")
+            return PlanningResult(PlanningStatus.SOLVED, given, planner="a reference plan")
         for shortest in (False, True):  # what ignores the rules often breaks one
             found = self.plan(False, shortest)
-            if found.answer is Answer.UNSOLVABLE:
+            if found.status is PlanningStatus.UNSOLVABLE:
                 return found
-            if found.answer is Answer.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
+            if found.status is PlanningStatus.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
                 return found._replace(optimal=False)
-        why = unsupported(self.checker.compiled, True)
+        why = unsupported_task_reason(self.checker.compiled, True)
         if why:
-            return Solution(Answer.UNSUPPORTED, detail=why)
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why)
         return ViolationSearch(self.engine, monotonic() + self.limits.time_s).run()
 
     def bound(self) -> int:
@@ -130,14 +135,19 @@ class Searches:
         return self._bound
 
     def _lower(self) -> int:
-        if unsupported(self.checker.compiled, self.guarded):
+        if unsupported_task_reason(self.checker.compiled, self.guarded):
             return 0
         start = Execution.initial(self.engine, self.guarded)
         try:
-            relaxed = Relaxed(Lifted(self.engine, self.guarded), start.state, start.runtime, lambda: None)
+            relaxed = DeleteRelaxation(
+                LiftedRelaxation(self.engine, self.guarded), start.state, start.runtime, lambda: None
+            )
         except LimitReached:
             return 0
-        return landmark_cut(relaxed, relaxed.holding(start.state, start.runtime), relaxed.goal).value or 0
+        return (
+            estimate_by_landmark_cut(relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal).value
+            or 0
+        )
 
     # -- what was found, replayed -------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """A search for plans that reach the goal and break a rule.
 
-States are looked at with what the rules remember, as in :mod:`plansafe.verifier.planning.own_search`; once a rule is
-broken it stays so, and only the state counts. Greedy by relaxed plans; an exhausted search is a proof that every plan
-to the goal keeps the rules.
+A search state has what the rules remember, as in :mod:`plansafe.verifier.planning.forward_search`. Once a rule is
+broken it stays broken, and only the state counts. Greedy by relaxed plans; an exhausted search is a proof that every
+plan to the goal keeps the rules.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.planning.estimates import relaxed_plan
-from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.port import Answer, Solution
-from plansafe.verifier.planning.relaxed import Relaxed
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
+from plansafe.verifier.planning.relaxation_estimates import estimate_by_relaxed_plan
 
 MAX_NODES = 200_000
 _Path = tuple["_Path | None", GroundAction] | None
@@ -32,25 +32,27 @@ class ViolationSearch:
         self.engine = engine
         self.deadline = deadline
         self.visited = 0
-        self._relaxed: Relaxed | None = None
+        self._relaxed: DeleteRelaxation | None = None
 
-    def run(self) -> Solution:
+    def run(self) -> PlanningResult:
         """``SOLVED`` with the steps, ``UNSOLVABLE`` (proved), or ``NOT_FOUND``. Steps are not replayed here."""
         try:
             return self._run()
         except (LimitReached, NumberTooLarge, TooManyInstances):
-            return Solution(Answer.NOT_FOUND, detail=f"no plan found within the limit, after {self.visited} states")
+            return PlanningResult(
+                PlanningStatus.NOT_FOUND, detail=f"no plan found within the limit, after {self.visited} states"
+            )
 
-    def _run(self) -> Solution:
+    def _run(self) -> PlanningResult:
         start = self._settled(Execution.initial(self.engine))
         try:
-            self._relaxed = Relaxed(Lifted(self.engine, False), start.state, None, self._check)
+            self._relaxed = DeleteRelaxation(LiftedRelaxation(self.engine, False), start.state, None, self._check)
         except LimitReached as limit:
-            if limit.what is Limited.TIME:
+            if limit.what is LimitKind.TIME:
                 raise
             self._relaxed = None
         if self._unsafe_end(start):
-            return Solution(Answer.SOLVED)
+            return PlanningResult(PlanningStatus.SOLVED)
         closed = {self._key(start)}
         queue: list[tuple[int, bool, int, Execution, list[GroundAction], _Path]] = []
         self._push(queue, start, None)
@@ -72,15 +74,15 @@ class ViolationSearch:
                 closed.add(key)
                 here: _Path = (path, step)
                 if self._unsafe_end(after):
-                    return Solution(Answer.SOLVED, _steps(here))
+                    return PlanningResult(PlanningStatus.SOLVED, _steps(here))
                 self._push(queue, after, here)
         if not complete:
-            return Solution(Answer.NOT_FOUND, detail="the search met undefined numbers")
-        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail="the search met undefined numbers")
+        return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > MAX_NODES:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     def _settled(self, execution: Execution) -> Execution:
         """The same moment; without monitors where a rule is broken for good."""
@@ -91,7 +93,7 @@ class ViolationSearch:
     def _unsafe_end(self, execution: Execution) -> bool:
         if self.engine.goal(execution.state) is not True:
             return False
-        return execution.runtime is None or execution.violated() is not None
+        return execution.runtime is None or execution.first_violated_step() is not None
 
     def _key(self, execution: Execution) -> object:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()
@@ -109,7 +111,7 @@ class ViolationSearch:
         if relaxed is None:
             steps = list(execution.legal())
         else:
-            found = relaxed_plan(relaxed, relaxed.holding(execution.state, None), relaxed.goal)
+            found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
             value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))

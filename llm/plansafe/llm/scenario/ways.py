@@ -12,11 +12,11 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.relaxed import Relaxed
-from plansafe.verifier.repair.effects import identity
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
+from plansafe.verifier.repair.effects import step_key
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000
@@ -55,7 +55,7 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
     second = next(_others(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
     try:
         if not cap:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
         layers = _Layers(engine, len(first), rules, deadline).run()
     except (LimitReached, NumberTooLarge, TooManyInstances):
         least = 1 if second is None else 2
@@ -138,11 +138,11 @@ class _Layers:
         self.deadline = deadline
         self.states = 0
         self._start = start = Execution.initial(engine, rules)
-        self._relaxed: Relaxed | None
+        self._relaxed: DeleteRelaxation | None
         try:
-            self._relaxed = Relaxed(Lifted(engine, rules), start.state, start.runtime, self._check)
+            self._relaxed = DeleteRelaxation(LiftedRelaxation(engine, rules), start.state, start.runtime, self._check)
         except LimitReached as limit:
-            if limit.what is Limited.TIME:
+            if limit.what is LimitKind.TIME:
                 raise
             self._relaxed = None
 
@@ -196,14 +196,16 @@ class _Layers:
         relaxed = self._relaxed
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
-        found = landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
+        found = estimate_by_landmark_cut(
+            relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
+        )
         if found.value is None or found.value > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
 
 def _sequences(layers: list[dict[object, _Node]]) -> int:
@@ -225,7 +227,7 @@ def _forms(
         following: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {}
         for (key, form), path in paths.items():
             for step, target in layer[key].steps:
-                known.setdefault(identity(step), step)
+                known.setdefault(step_key(step), step)
                 longer = independence.appended(form, step, known)
                 following.setdefault((target, longer), (*path, step))
             if len(following) > MAX_FORMS or monotonic() > deadline:
@@ -244,6 +246,6 @@ def _normal_form(plan: Sequence[GroundAction], independence: Independence) -> No
     known: dict[Step, GroundAction] = {}
     form: NormalForm = ()
     for step in plan:
-        known.setdefault(identity(step), step)
+        known.setdefault(step_key(step), step)
         form = independence.appended(form, step, known)
     return form

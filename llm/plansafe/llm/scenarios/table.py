@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind, Solvable, Split
-from plansafe.specs.taxonomy import load
-from plansafe.specs.toml_text import place, read_toml
+from plansafe.specs.taxonomy import load_taxonomies
+from plansafe.specs.toml_text import key_span, read_toml
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 MOST_WORDS = 2000
@@ -72,18 +72,18 @@ class _Reader:
     def read(self, folder: str) -> Table | tuple[Diagnostic, ...]:
         for key in self.data:
             if key not in _KEYS:
-                self._say((key,), f"`{key}` is not a key of a scenario", near(key, _KEYS))
+                self._say((key,), f"`{key}` is not a key of a scenario", suggest_name(key, _KEYS))
         name = self._text("name")
         if name and (name != folder or not NAME.match(name)):
             self._say(("name",), f"the name is {name!a}, the folder is {folder!a}", "give both one name: a-z, 0-9, `-`")
         if self.data.get("version") != VERSION or isinstance(self.data.get("version"), bool):
             self._say(("version",), f"the version is not {VERSION}", "the format has no other version")
-        taxonomies = load()
+        taxonomies = load_taxonomies()
         types = self._names("types", tuple([one.name for one in taxonomies["safel"].categories]), least=1)
         category = self._text("category", optional=True)
         known = tuple([one.name for one in taxonomies["safeplan-bench"].categories])
         if category and category not in known:
-            self._say(("category",), f"SafePlan-Bench has no category {category!a}", near(category, known))
+            self._say(("category",), f"SafePlan-Bench has no category {category!a}", suggest_name(category, known))
         family = self._text("family")
         if family and not NAME.match(family):
             self._say(("family",), f"{family!a} is not a valid name", "write a-z, 0-9, `-`")
@@ -117,7 +117,7 @@ class _Reader:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _say(self, at: tuple[str, ...], message: str, help: str | None = None) -> None:
-        label = Label(self.source.name, place(self.source, at), "here")
+        label = Label(self.source.name, key_span(self.source, at), "here")
         self.wrong.append(Diagnostic(SC.BAD_SCENARIO, message, (label,), help=help))
 
     def _text(self, key: str, optional: bool = False) -> str:
@@ -136,7 +136,9 @@ class _Reader:
         if isinstance(value, str) and value in known:
             return kind(value)
         self._say(
-            (key,), f"`{key}` is none of {', '.join(known)}", near(value, known) if isinstance(value, str) else None
+            (key,),
+            f"`{key}` is none of {', '.join(known)}",
+            suggest_name(value, known) if isinstance(value, str) else None,
         )
         return default
 
@@ -149,7 +151,7 @@ class _Reader:
             self._say((key,), f"`{key}` is empty, or names something twice")
         for one in value:
             if known is not None and one not in known:
-                self._say((key,), f"SAFEL has no type {one!a}", near(one, known))
+                self._say((key,), f"SAFEL has no type {one!a}", suggest_name(one, known))
         return tuple(value)
 
     def _transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -18,7 +18,7 @@ from plansafe.llm.metrics.success import succeeds, succeeds_at_the_end
 from plansafe.llm.metrics.traces import Trace, trace_of
 from plansafe.llm.suites.questions import CONFIDENCE
 from plansafe.llm.suites.task import BenchTask
-from plansafe.specs.taxonomy import Taxonomy, load
+from plansafe.specs.taxonomy import Taxonomy, load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import NoLabel, safel_label
 
@@ -43,13 +43,13 @@ class JudgedPlan(NamedTuple):
 @cache
 def safel_taxonomy() -> Taxonomy:
     """SAFEL's hazards and targets."""
-    return load()["safel"]
+    return load_taxonomies()["safel"]
 
 
 @cache
 def safeplan_taxonomy() -> Taxonomy:
     """SafePlan-Bench's categories."""
-    return load()["safeplan-bench"]
+    return load_taxonomies()["safeplan-bench"]
 
 
 def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> JudgedPlan:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
 from plansafe.llm.instances.drawn import Instance, draw
@@ -19,7 +19,7 @@ from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
 from plansafe.llm.suites.bad_tasks import BadTasks
 from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_folders, despite_task, holds_despite
 from plansafe.llm.suites.task import BenchTask, Modelled, chosen, used_actions
-from plansafe.specs.taxonomy import load
+from plansafe.specs.taxonomy import load_taxonomies
 
 MOST_DRAWN = 100
 
@@ -108,7 +108,7 @@ def scenario_task(scenario: Scenario) -> BenchTask:
     if not checker.ok:
         errors = [one for one in checker.diagnostics if one.severity is Severity.ERROR]
         raise BadTasks(errors, checker.sources)
-    categories = {one.name: one for one in load()["safel"].categories}
+    categories = {one.name: one for one in load_taxonomies()["safel"].categories}
     targets = {target for name in scenario.types if name in categories for target in categories[name].targets}
     return BenchTask(
         scenario.name,
@@ -128,7 +128,7 @@ def scenario_task(scenario: Scenario) -> BenchTask:
 
 
 def _modelled(row: Transition) -> Modelled | None:
-    asked = asked_of(read_all(Source("reference", row.reference)) or [], row.action, row.side)
+    asked = asked_of(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
     return None if asked is None else Modelled(asked, row.new)
 
 

@@ -30,11 +30,11 @@ class Budget:
             self._running = False
 
     @property
-    def over(self) -> bool:
+    def is_spent(self) -> bool:
         """Whether nothing is left."""
         return self.deadline is not None and monotonic() > self.deadline
 
-    def piece(self, seconds: float) -> float:
+    def limited(self, seconds: float) -> float:
         """So many seconds, or what is left of them; never quite nothing."""
         if self.deadline is None:
             return seconds

@@ -15,10 +15,10 @@ from itertools import product
 from time import monotonic
 from typing import assert_never
 
+from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.universe import Universe
-from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -65,7 +65,7 @@ class Grounder:
     ``abstracted`` says that something was written down as weaker than it is, so that a model proves nothing.
     """
 
-    def __init__(self, words: Vocabulary, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
+    def __init__(self, words: DomainIndex, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
         self.words = words
         self.universe = universe
         self.circuit = universe.circuit
@@ -91,7 +91,7 @@ class Grounder:
         self._nodes += 1
         late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
         if self._nodes > MAX_NODES or late:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         match formula:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
@@ -129,7 +129,7 @@ class Grounder:
             if count >= MAX_TUPLES:
                 self.abstracted = True
                 if not self.refuting:
-                    raise LimitReached(Limited.QUESTION)
+                    raise LimitReached(LimitKind.QUESTION)
                 break
             inside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
             if TRUE not in inside:
@@ -153,7 +153,7 @@ class Grounder:
         found = self._skolems.get(key)
         if found is None:
             if len(self._skolems) >= MAX_SKOLEMS:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             found = self._skolems[key] = self.universe.fresh(variable.domain, variable.name)
         return found
 
@@ -208,7 +208,7 @@ class Grounder:
 
     def _compare(self, formula: Compare, binding: Binding, letter: int) -> Literal:
         left, right = self._number(formula.left, binding, letter), self._number(formula.right, binding, letter)
-        return terms.compared(self.circuit, formula.operator, left, right)
+        return terms.compare(self.circuit, formula.operator, left, right)
 
     def _number(self, expression: model.Expression, binding: Binding, letter: int) -> terms.Sum:
         match expression:
@@ -227,15 +227,15 @@ class Grounder:
     def _arithmetic(self, operator: str, values: list[terms.Sum]) -> terms.Sum:
         result = values[0]
         if len(values) == 1:
-            return terms.times(terms.constant(-1), result) if operator == "-" else result
+            return terms.multiply(terms.constant(-1), result) if operator == "-" else result
         for value in values[1:]:
             if operator in ("+", "-"):
-                result = terms.plus(result, value, 1 if operator == "+" else -1)
+                result = terms.add(result, value, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.times(result, value)
+                result = terms.multiply(result, value)
             else:
                 self.abstracted = True  # the divisor may be zero
-                result = terms.divided(result, value)
+                result = terms.divide(result, value)
         return result
 
     def _fluent(self, letter: int, function: int, elements: tuple[int, ...]) -> terms.Sum:
@@ -268,7 +268,7 @@ class Grounder:
     def _remembered(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
         """The value of a past operator where letter 0 is the first of the trace."""
         if formula.operator not in PAST_OPERATORS:
-            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letters`
+            raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letters`
         circuit, operator = self.circuit, past_operator(formula)
 
         def at(operand: int, when: int) -> Literal:

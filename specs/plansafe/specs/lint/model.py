@@ -18,7 +18,7 @@ class Scope(Enum):
     GIVEN = "the given problems"
 
 
-class Fault(NamedTuple):
+class LintFinding(NamedTuple):
     """One finding about a specification.
 
     ``rules`` are the names of the rules it is about, the one it blames first; ``labels`` the places, that rule's first.
@@ -46,7 +46,7 @@ class Fault(NamedTuple):
         return Diagnostic(self.code, self.message, self.labels, tuple(notes), self.help, self.severity)
 
 
-class Open(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question that was not decided: about which rule (``None``: about all together), in which problem, and why."""
 
     question: str
@@ -55,29 +55,29 @@ class Open(NamedTuple):
     why: str
 
 
-class Lint(NamedTuple):
+class LintResult(NamedTuple):
     """The result for one specification.
 
     ``diagnostics`` are what was found while reading; with an error among them (``usable`` is false) nothing else was
     looked at. ``rules`` and ``idle`` count the rules looked at, and those that are not applicable.
     """
 
-    faults: tuple[Fault, ...]
-    open: tuple[Open, ...]
+    findings: tuple[LintFinding, ...]
+    open_questions: tuple[OpenQuestion, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     usable: bool
     rules: int = 0
-    idle: int = 0
+    not_applicable: int = 0
     problems: int = 0
 
     def exit_code(self, ignore: frozenset[str] = frozenset()) -> int:
         """0 nothing found, 1 warnings or errors, 2 unusable, 3 nothing found but something undecided."""
         if not self.usable:
             return 2
-        if any([f.severity is not Severity.NOTE and f.code not in ignore for f in self.faults]):
+        if any([f.severity is not Severity.NOTE and f.code not in ignore for f in self.findings]):
             return 1
-        return 3 if self.open and SC.UNDECIDED_QUESTION not in ignore else 0
+        return 3 if self.open_questions and SC.UNDECIDED_QUESTION not in ignore else 0
 
 
 class LintOptions(NamedTuple):

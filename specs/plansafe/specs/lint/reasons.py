@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from plansafe.specs.lint.parts import step_of
+from plansafe.specs.lint.part_statements import step_pattern
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.model import RulePart, shown_names
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 
-def why_never(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:
+def explain_never_violated(relaxed: Relaxation, task: Task, parts: tuple[RulePart, ...]) -> str:
     """What is never so, for the first part that shows it; empty if only all of it together is never so."""
     for part in parts:
         try:
@@ -22,22 +22,22 @@ def why_never(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:
     return ""
 
 
-def _of_part(relaxed: Relaxation, task: Task, part: Part) -> str:
+def _of_part(relaxed: Relaxation, task: Task, part: RulePart) -> str:
     if part.mode == "whole":
         return ""
     variables = part.parameters
     if part.step is not None:
-        step, wild = step_of(part)
-        if not relaxed.some(part.step, variables):
+        step, wild = step_pattern(part)
+        if not relaxed.find_bindings(part.step, variables):
             name = task.predicates[step.predicate].name.rpartition(" ")[2]
             return f"`{name}` can never be taken with these objects"
         variables = (*variables, *wild)
     wanted = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*wanted, (part.body, False)):
         for literal, value in _conjuncts(formula, positive):
-            if isinstance(literal, Truth) or relaxed.some(literal, variables, value):
+            if isinstance(literal, Truth) or relaxed.find_bindings(literal, variables, value):
                 continue
-            text = shown(task, literal, variables)
+            text = open_formula_text(task, literal, variables)
             if isinstance(literal, Atom) and value:
                 return f"{text} is never true: no initial state has it, and no executable action adds it"
             if isinstance(literal, Atom):
@@ -61,7 +61,7 @@ def _conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
     return out
 
 
-def shown(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
+def open_formula_text(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
     """A formula with free variables as PDDL, between backquotes."""
     if not variables:
         return f"`{formula_text(task, formula, {})}`"

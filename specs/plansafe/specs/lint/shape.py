@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.source import Source
-from plansafe.verifier.model.operations import slots
+from plansafe.verifier.model.operations import variable_slots
 from plansafe.verifier.rules.model import Rule, shown_names
 
 
@@ -20,8 +20,8 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
     for part in rule.parts:
         for formula in (part.body, part.guard, part.step):
             if formula is not None:
-                used |= slots(formula)
-    used |= {-1 - a for match in rule.matches for a in match.atom.arguments if a < 0}
+                used |= variable_slots(formula)
+    used |= {-1 - a for match in rule.step_patterns for a in match.atom.arguments if a < 0}
     text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
     names = shown_names([v.name for v in rule.declared])
     for variable, name in zip(rule.declared, names, strict=True):
@@ -29,7 +29,7 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
             yield name
 
 
-def missing_words(rule: Rule) -> list[str]:
+def missing_hazard_fields(rule: Rule) -> list[str]:
     """Which of hazard and target a rule of a specification does not name."""
     if rule.kind == "constraint":
         return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.specs.lint.vocabulary import Vocabulary
+from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 
@@ -31,7 +31,7 @@ class Universe:
     ``typed``, every object is of every type.
     """
 
-    def __init__(self, circuit: Circuit, words: Vocabulary, apart: bool = False, typed: bool = True) -> None:
+    def __init__(self, circuit: Circuit, words: DomainIndex, apart: bool = False, typed: bool = True) -> None:
         self.circuit = circuit
         self.words = words
         self.task = words.task

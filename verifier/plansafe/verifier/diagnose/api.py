@@ -14,12 +14,12 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.repair.api import Progress, Repairer, unsupported
-from plansafe.verifier.repair.effects import identity
-from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.alignments import Alignment
+from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported_plan_reason
+from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 _EDIT_CLASSES = {
@@ -38,7 +38,7 @@ def diagnose(
     checker: Checker,
     plan: Source,
     options: RepairOptions = RepairOptions(),  # noqa: B008
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Diagnosis:
     """What is wrong with ``plan``. ``checker`` must be ``ok``; raises ``ValueError`` otherwise.
 
@@ -50,13 +50,13 @@ def diagnose(
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
     read = checker.read(plan)
-    problem = unsupported(checker, read)
+    problem = unsupported_plan_reason(checker, read)
     if problem:
         result = RepairResult(RepairStatus.NOT_FOUND, detail=problem)
         witnesses = (_unknown(problem),)
         if report.headline is None:
             witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
-        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.question)), result)
+        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.criteria)), result)
     repairer = Repairer(checker, plan, read.steps, options, progress)
     result = repairer.run()
     return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
@@ -77,7 +77,7 @@ class _Classes:
         found = (
             list(self.impossible.values())
             + list(self._edits())
-            + list(_flags(self.report, self.checker.options.question))
+            + list(_flags(self.report, self.checker.options.criteria))
         )
         found += self._no_repair()
         order = list(ErrorClass)
@@ -85,27 +85,27 @@ class _Classes:
 
     def _find_impossible(self) -> None:
         """Steps that are no steps, and steps that no object affords."""
-        afforded = {identity(step) for ties in self.repairer.ties for step in ties.steps}
+        afforded = {step_key(step) for ties in self.repairer.ties for step in ties.steps}
         doubtful: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible[number] = Witness(error, (number,), step.message)
-            elif identity(step) not in afforded:
+            elif step_key(step) not in afforded:
                 doubtful.append((number, step))
         if not doubtful or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
             openings = self.checker.compiled.openings
-            relaxed = Relaxation(engine, lambda: False, openings, constants=True, most=MAX_MATCHES)
+            relaxed = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
         for number, step in doubtful:
-            if relaxed.may(And(step.action.start.condition), step.binding):
+            if relaxed.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
-            obstacle = next((part for part in parts if not relaxed.may(part, step.binding)), None)
+            obstacle = next((part for part in parts if not relaxed.may_hold(part, step.binding)), None)
             what = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
             text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
@@ -126,9 +126,9 @@ class _Classes:
             seen.add(key)
             edits = self.repairer.edits(aligned)
             concerned = tuple(sorted({edit.step for edit in edits if edit.step}))
-            yield Witness(error, concerned, "; ".join([phrase(edit) for edit in edits]), None, vector)
+            yield Witness(error, concerned, "; ".join([edit_text(edit) for edit in edits]), None, vector)
 
-    def _kinds(self, aligned: Aligned) -> list[str]:
+    def _kinds(self, aligned: Alignment) -> list[str]:
         """The kinds of the edits of a repair, without those that only take out what is impossible."""
         kinds = list(aligned.kinds)
         for position in aligned.substituted:
@@ -161,7 +161,7 @@ def _unknown(detail: str, bound: Number = 0) -> Witness:
     return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 
-def phrase(edit: Edit) -> str:
+def edit_text(edit: Edit) -> str:
     """An edit in words."""
     reason = f" ({edit.reason})" if edit.reason else ""
     match edit.kind:
@@ -175,13 +175,13 @@ def phrase(edit: Edit) -> str:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
-def _flags(report: Report, question: Question) -> Iterator[Witness]:
+def _flags(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
     """What stands beside the classes of edits: the goal, and broken rules that decide, in the reading *halt*."""
     seen: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
             error = ErrorClass.UNMET_GOAL
-        elif "halt" not in finding.readings or not finding.decides(question):
+        elif "halt" not in finding.readings or not finding.decides(criteria):
             continue
         elif finding.finding_class in _PASSING:
             error = ErrorClass.PROCESS_HAZARD

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import ILL_FORMED, CausalStructure, causal_structure
-from plansafe.verifier.diagnose.links import Link
+from plansafe.verifier.diagnose.causal_links import Link
+from plansafe.verifier.diagnose.causal_structure import ILL_FORMED, CausalStructure, find_causal_structure
 from plansafe.verifier.diagnose.model import Diagnosis
-from plansafe.verifier.execution.purpose import supports
+from plansafe.verifier.execution.purpose import find_supports
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
@@ -24,11 +24,11 @@ MAX_PHRASES = 3
 """So many phrases explain one edit."""
 
 
-class MissingExtra(RuntimeError):
+class MissingExtraError(RuntimeError):
     """networkx is not installed; the text says how to install it."""
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """``kind``: start, step, goal, rule, missing or inserted. ``edit``: what the shown repair does to it, or empty.
 
     ``step``: of a step its number, of a violated rule where that is, of an inserted step the one that it stands before
@@ -42,7 +42,7 @@ class Node(NamedTuple):
     step: int = 0
 
 
-class Edge(NamedTuple):
+class GraphEdge(NamedTuple):
     """``kind``: link, open, threat, rule, or ``before`` (where an inserted step stands)."""
 
     source: str
@@ -52,54 +52,54 @@ class Edge(NamedTuple):
     needed: bool = True
 
 
-class Picture(NamedTuple):
+class PlanGraph(NamedTuple):
     """What both forms of the graph show."""
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
 
 
-def picture(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> Picture:
+def plan_graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> PlanGraph:
     """Nodes and edges. With a diagnosis, its best repair is marked. ``initial``: also links from the initial state."""
-    nodes = {START: Node(START, "start", "initial state")}
+    nodes = {START: GraphNode(START, "start", "initial state")}
     for number, text in enumerate(structure.steps, 1):
-        nodes[_name(structure, number)] = Node(_name(structure, number), "step", f"{number} {text}", step=number)
-    nodes[GOAL] = Node(GOAL, "goal", "goal", step=structure.goal)
-    edges: list[Edge] = []
+        nodes[_name(structure, number)] = GraphNode(_name(structure, number), "step", f"{number} {text}", step=number)
+    nodes[GOAL] = GraphNode(GOAL, "goal", "goal", step=structure.goal)
+    edges: list[GraphEdge] = []
     for link in structure.links:
         if link.producer == 0 and not initial:
             continue
         target = _name(structure, link.consumer)
         if link.rule is not None:
             target = f"rule {link.rule} at {link.consumer}"
-            nodes.setdefault(target, Node(target, "rule", f"violated: {link.rule}", step=link.consumer))
+            nodes.setdefault(target, GraphNode(target, "rule", f"violated: {link.rule}", step=link.consumer))
         kind = "link" if link.rule is None else "rule"
-        edges.append(Edge(_name(structure, link.producer), target, kind, link.literal, link.needed))
+        edges.append(GraphEdge(_name(structure, link.producer), target, kind, link.literal, link.needed))
     if structure.open:
-        nodes[MISSING] = Node(MISSING, "missing", "missing")
-    edges += [Edge(MISSING, _name(structure, o.consumer), "open", o.literal, o.alone) for o in structure.open]
+        nodes[MISSING] = GraphNode(MISSING, "missing", "missing")
+    edges += [GraphEdge(MISSING, _name(structure, o.consumer), "open", o.literal, o.alone) for o in structure.open]
     edges += [
-        Edge(_name(structure, t.step), _name(structure, t.consumer), "threat", f"undoes {t.literal}")
+        GraphEdge(_name(structure, t.step), _name(structure, t.consumer), "threat", f"undoes {t.literal}")
         for t in structure.threats
     ]
     if diagnosis is not None and diagnosis.repair.repairs:
         _mark(structure, diagnosis.repair.repairs[0], nodes, edges)
-    return Picture(tuple(nodes.values()), tuple(edges))
+    return PlanGraph(tuple(nodes.values()), tuple(edges))
 
 
 def _name(structure: CausalStructure, step: int) -> str:
     return START if step == 0 else GOAL if step > len(structure.steps) else f"step {step}"
 
 
-def _mark(structure: CausalStructure, repair: Repair, nodes: dict[str, Node], edges: list[Edge]) -> None:
+def _mark(structure: CausalStructure, repair: Repair, nodes: dict[str, GraphNode], edges: list[GraphEdge]) -> None:
     for number, edit in enumerate(repair.edits, 1):
         if edit.kind is EditKind.INSERT:
             name = f"inserted {number}"
             later = [origin for origin in repair.origin[edit.position :] if origin]
             before = later[0] if later else structure.goal
-            nodes[name] = Node(name, "inserted", edit.after, "insert", before)
+            nodes[name] = GraphNode(name, "inserted", edit.after, "insert", before)
             target = _name(structure, before)
-            edges.append(Edge(name, target, "before", edit.reason))
+            edges.append(GraphEdge(name, target, "before", edit.reason))
             continue
         name = _name(structure, edit.step)
         label = nodes[name].label
@@ -113,17 +113,17 @@ def _mark(structure: CausalStructure, repair: Repair, nodes: dict[str, Node], ed
 # -- networkx ---------------------------------------------------------------------------------------------------------
 
 
-def graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> Any:
-    """A ``networkx.MultiDiGraph`` with the fields of :class:`Node` and :class:`Edge` as attributes.
+def networkx_graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> Any:
+    """A ``networkx.MultiDiGraph`` with the fields of :class:`GraphNode` and :class:`GraphEdge` as attributes.
 
-    Raises :class:`MissingExtra` without networkx.
+    Raises :class:`MissingExtraError` without networkx.
     """
     try:
         networkx = import_module("networkx")
     except ImportError as error:
-        raise MissingExtra(f"networkx is not installed: {how_to_install('graph')}") from error
+        raise MissingExtraError(f"networkx is not installed: {how_to_install('graph')}") from error
     out = networkx.MultiDiGraph()
-    shown = picture(structure, diagnosis, initial=initial)
+    shown = plan_graph(structure, diagnosis, initial=initial)
     for node in shown.nodes:
         out.add_node(node.name, kind=node.kind, label=node.label, edit=node.edit)
     for edge in shown.edges:
@@ -157,22 +157,22 @@ _EDGE = {
 }
 
 
-def dot(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> str:
+def dot_text(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> str:
     """The graph in the language of Graphviz. Names stand inside quotes; nodes are called n0, n1, .."""
-    shown = picture(structure, diagnosis, initial=initial)
+    shown = plan_graph(structure, diagnosis, initial=initial)
     names = {node.name: f"n{number}" for number, node in enumerate(shown.nodes)}
     lines = ["digraph plan {", "  rankdir=TB;"]
     lines += [
-        f"  {names[node.name]} [label={quoted(node.label)}, {_NODE[node.kind]}{_EDIT[node.edit]}];"
+        f"  {names[node.name]} [label={quote_dot(node.label)}, {_NODE[node.kind]}{_EDIT[node.edit]}];"
         for node in shown.nodes
     ]
     for edge in shown.edges:
         style = _EDGE[edge.kind] + ("" if edge.needed or edge.kind != "link" else ", style=dotted")
-        lines.append(f"  {names[edge.source]} -> {names[edge.target]} [label={quoted(edge.label)}{style}];")
+        lines.append(f"  {names[edge.source]} -> {names[edge.target]} [label={quote_dot(edge.label)}{style}];")
     return "\n".join([*lines, "}", ""])
 
 
-def quoted(text: str) -> str:
+def quote_dot(text: str) -> str:
     r"""A string of DOT that shows exactly ``text``: no quote ends it, and no backslash begins an escape such as ``\N``.
 
     What does not print becomes U+FFFD.
@@ -193,14 +193,14 @@ def explain_class(checker: Checker, structure: CausalStructure, repair: Repair) 
     original plan. Where nothing of this is found, the reason that the repair itself gives, or an empty phrase.
     """
     repaired = checker.read(Source("repaired", repair.text)).steps
-    after = causal_structure(checker, repaired)
+    after = find_causal_structure(checker, repaired)
     out = []
     for edit in repair.edits:
         found = list(dict.fromkeys(_phrases(structure, after, repair, edit)))
         if edit.position and not found:
             found = [
                 _in_old_numbers(repair, s.kind, s.step, s.text)
-                for s in supports(checker.engine, repaired, edit.position, checker.options.question)
+                for s in find_supports(checker.engine, repaired, edit.position, checker.options.criteria)
             ]
         out.append("; ".join(found[:MAX_PHRASES]) or edit.reason)
     return tuple(out)
@@ -219,7 +219,7 @@ def _place(structure: CausalStructure, repair: Repair, position: int) -> str:
 
 
 def _in_old_numbers(repair: Repair, kind: str, step: int, text: str) -> str:
-    """A phrase of :func:`supports` about the repaired plan, with the original's numbers."""
+    """A phrase of :func:`find_supports` about the repaired plan, with the original's numbers."""
     if kind != "step":
         return text
     origin = repair.origin[step - 1]

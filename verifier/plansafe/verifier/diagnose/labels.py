@@ -12,12 +12,12 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -69,7 +69,7 @@ class PublishedLabel(NamedTuple):
     additional: tuple[int, ...] = ()
 
 
-class Written(NamedTuple):
+class ResolvedStep(NamedTuple):
     """A step in order of execution: its tokens, and what they resolve to."""
 
     tokens: tuple[str, ...]
@@ -83,12 +83,12 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     and where a step fails twice more, evaluating that step's precondition in each state.
     """
     scheme = "safel"
-    written = steps_of(checker, plan)
-    task = engine_of(checker).task
+    written = read_resolved_steps(checker, plan)
+    task = require_engine(checker).task
     if written is None:
         return PublishedLabel(scheme, GRAMMAR, 0, "the plan cannot be read")
     for number, (tokens, step) in enumerate(written, 1):
-        problem = unknown_name(task, tokens)
+        problem = unknown_name_text(task, tokens)
         if problem is None and isinstance(step, IllFormed) and step.code != SC.STEP_TYPE:
             problem = step.message
         if problem is not None:
@@ -98,7 +98,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
         if isinstance(step, IllFormed):
             return PublishedLabel(scheme, AFFORDANCE, number, step.message)
         steps.append((number, step))
-    execution = LabelledRun(checker)
+    execution = ExplainedExecution(checker)
     for number, step in steps:
         if not execution.take(step, number):
             name, text = _safel_reason(execution, step, steps[number:])
@@ -109,7 +109,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
 
 
 def _safel_reason(
-    execution: LabelledRun, step: GroundAction, rest: Sequence[tuple[int, GroundAction]]
+    execution: ExplainedExecution, step: GroundAction, rest: Sequence[tuple[int, GroundAction]]
 ) -> tuple[str, str]:
     """Why a step cannot be taken in the present state."""
     if execution.impossible(step):
@@ -119,14 +119,14 @@ def _safel_reason(
     holds = execution.precondition(step)
     before = execution.earlier(holds)
     if before is not None:
-        return WRONG_ORDER, f"the precondition holds {after(before)}, not here"
+        return WRONG_ORDER, f"the precondition holds {state_text(before)}, not here"
     later = execution.later(rest, holds)
     if later is not None:
-        return WRONG_ORDER, f"the precondition holds only {after(later)}"
+        return WRONG_ORDER, f"the precondition holds only {state_text(later)}"
     return MISSING, execution.unmet_text(step)
 
 
-def after(step: int) -> str:
+def state_text(step: int) -> str:
     """Names a state by the step that led to it."""
     return f"after step {step}" if step else "in the initial state"
 
@@ -134,16 +134,16 @@ def after(step: int) -> str:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def engine_of(checker: Checker) -> Engine:
+def require_engine(checker: Checker) -> Engine:
     """The engine of a task without errors. Raises :class:`NoLabel`."""
     if not checker.ok:
         raise NoLabel("the task has errors: see the checker's diagnostics")
     return checker.engine
 
 
-def steps_of(checker: Checker, plan: Source) -> list[Written] | None:
+def read_resolved_steps(checker: Checker, plan: Source) -> list[ResolvedStep] | None:
     """The steps in order of execution; ``None`` if the plan does not parse. Raises :class:`NoLabel`."""
-    engine = engine_of(checker)
+    engine = require_engine(checker)
     read = checker.read(plan)
     if read.text.diagnostics:
         return None
@@ -152,15 +152,15 @@ def steps_of(checker: Checker, plan: Source) -> list[Written] | None:
         raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]
-    written = [Written(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
+    order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
+    written = [ResolvedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
     for _, step in written:
         if isinstance(step, GroundAction) and step.action.end is not None:
             raise NoLabel(f"`{step.action.name}` takes time, and the published executors lack a clock")
     return written
 
 
-def unknown_name(task: Task, tokens: Sequence[str]) -> str | None:
+def unknown_name_text(task: Task, tokens: Sequence[str]) -> str | None:
     """The action or object of a step that is not declared, in words."""
     if tokens[0] not in task.actions:
         return f"unknown action `{tokens[0]}`"
@@ -171,11 +171,11 @@ def unknown_name(task: Task, tokens: Sequence[str]) -> str | None:
 # -- executing --------------------------------------------------------------------------------------------------------
 
 
-class LabelledRun:
+class ExplainedExecution:
     """A plan on its way through the states, and what can be asked about a step that cannot be taken."""
 
     def __init__(self, checker: Checker) -> None:
-        self.engine = engine_of(checker)
+        self.engine = require_engine(checker)
         self.task = self.engine.task
         self.simulation = Execution(self.engine)
         self._taken: list[tuple[int, GroundAction]] = []
@@ -243,8 +243,8 @@ class LabelledRun:
         """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
         evaluator = self.evaluator
         try:
-            return combine(evaluator.fluents, [interpreted(evaluator, step.action.start, step.binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+            return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:
@@ -264,7 +264,7 @@ class LabelledRun:
 
     def impossible(self, step: GroundAction) -> bool:
         """Whether the static facts alone make a step's precondition false."""
-        return by_static_facts(self.evaluator, And(step.action.start.condition), step.binding) is False
+        return static_value(self.evaluator, And(step.action.start.condition), step.binding) is False
 
     def unmet_text(self, step: GroundAction) -> str:
         """What keeps a step from being taken, in words."""
@@ -276,13 +276,13 @@ class LabelledRun:
         return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
 
 
-def reasons_text(task: Task, reasons: Sequence[Reason]) -> str:
+def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Reasons in words."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
     return ", ".join(dict.fromkeys(texts))
 
 
-def by_static_facts(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
+def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
     """The value that a condition has in every state because static facts decide it; ``None`` if they do not."""
     match formula:
         case Truth() | Equal():
@@ -290,16 +290,16 @@ def by_static_facts(evaluator: Evaluator, formula: Formula, binding: Binding) ->
         case Atom():
             return evaluator.holds(formula, binding) if evaluator.task.static[formula.predicate] else None
         case Not():
-            value = by_static_facts(evaluator, formula.body, binding)
+            value = static_value(evaluator, formula.body, binding)
             return None if value is None else not value
         case And() | Or():
-            values = (by_static_facts(evaluator, part, binding) for part in formula.parts)
+            values = (static_value(evaluator, part, binding) for part in formula.parts)
             return _decided(values, isinstance(formula, Or))
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
             every = evaluator.task.bindings(formula.variables, binding)
-            return _decided((by_static_facts(evaluator, formula.body, one) for one in every), not formula.universal)
+            return _decided((static_value(evaluator, formula.body, one) for one in every), not formula.universal)
         case Compare() | Temporal():
             return None
         case _:

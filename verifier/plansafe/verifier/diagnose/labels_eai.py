@@ -25,19 +25,19 @@ from plansafe.verifier.diagnose.labels import (
     MISSING,
     SUCCESS,
     WRONG_ORDER,
-    LabelledRun,
+    ExplainedExecution,
     PublishedLabel,
-    Written,
-    after,
-    by_static_facts,
-    engine_of,
+    ResolvedStep,
+    read_resolved_steps,
     reasons_text,
-    steps_of,
-    unknown_name,
+    require_engine,
+    state_text,
+    static_value,
+    unknown_name_text,
 )
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -109,13 +109,13 @@ def eai_label(checker: Checker, plan: Source, manner: Manner = "virtualhome") ->
     """
     raw = _RAW[manner]
     scheme = f"eai-{manner}"
-    written = steps_of(checker, plan)
-    wrong = _grammar(engine_of(checker).task, written)
+    written = read_resolved_steps(checker, plan)
+    wrong = _grammar(require_engine(checker).task, written)
     if wrong is not None:
         name, number, text = wrong
         return PublishedLabel(scheme, name, number, text, raw[name])
     assert written is not None
-    execution = LabelledRun(checker)
+    execution = ExplainedExecution(checker)
     additional: dict[int, str] = {}
     for number, (_, step) in enumerate(written, 1):
         if isinstance(step, IllFormed):
@@ -141,7 +141,7 @@ def eai_label(checker: Checker, plan: Source, manner: Manner = "virtualhome") ->
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] | None:
+def _grammar(task: Task, written: list[ResolvedStep] | None) -> tuple[str, int, str] | None:
     """The first of the three checks that come before the execution and look at the whole plan."""
     if not written:
         return PARSING, 0, "the plan is empty" if written is not None else "the plan cannot be read"
@@ -149,7 +149,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
         if isinstance(step, IllFormed) and step.code in _TIMES:
             return PARSING, number, step.message
     for number, (tokens, _) in enumerate(written, 1):
-        problem = unknown_name(task, tokens)
+        problem = unknown_name_text(task, tokens)
         if problem is not None:
             return HALLUCINATION, number, problem
     for number, (_, step) in enumerate(written, 1):
@@ -161,7 +161,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
 # -- BEHAVIOR: all that is wrong with a step, by priority -------------------------------------------------------------
 
 
-def _behavior(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
+def _behavior(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
     placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
     if not placing and execution.changes_nothing(step):
         return ADDITIONAL, "all effects of the step are already true"
@@ -169,7 +169,7 @@ def _behavior(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     before = None if placing else execution.earlier(execution.precondition(step))
     if before is not None:
-        return WRONG_ORDER, f"the precondition holds {after(before)}, not here"
+        return WRONG_ORDER, f"the precondition holds {state_text(before)}, not here"
     return MISSING, execution.unmet_text(step)
 
 
@@ -184,7 +184,7 @@ class _Kind(Enum):
     OWN_FLAG = 2
 
 
-def _virtualhome(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
+def _virtualhome(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
@@ -205,11 +205,11 @@ def _virtualhome(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
 
     before = execution.earlier(any_met)
     if before is not None:
-        return WRONG_ORDER, f"{text}, which was otherwise {after(before)}"
+        return WRONG_ORDER, f"{text}, which was otherwise {state_text(before)}"
     return MISSING, text
 
 
-Choices = tuple[Reason, ...]
+Choices = tuple[UnmetLiteral, ...]
 """An unmet part of a condition: any of these would do."""
 
 
@@ -228,18 +228,18 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
         case And() | Or() if isinstance(formula, And) is wanted:
             return [choices for part in formula.parts for choices in unmet_parts(evaluator, part, binding, wanted)]
         case And() | Or():
-            possible = [p for p in formula.parts if by_static_facts(evaluator, p, binding) is not (not wanted)]
+            possible = [p for p in formula.parts if static_value(evaluator, p, binding) is not (not wanted)]
             alternatives = [unmet_parts(evaluator, part, binding, wanted) for part in possible]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
         case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
-            return [(Reason(formula, binding, wanted),)]
+            return [(UnmetLiteral(formula, binding, wanted),)]
         case _:
             assert_never(formula)
 
 
-def _kind(execution: LabelledRun, step: GroundAction, unmet: Reason) -> _Kind:
+def _kind(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Kind:
     """Which check of VirtualHome an unmet part stands for."""
     atom = unmet.formula
     delta = execution.delta(step)

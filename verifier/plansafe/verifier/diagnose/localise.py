@@ -11,9 +11,9 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.walk import Walk
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.chain import default_planners
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.port import Answer, Planner, Query
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningStatus
+from plansafe.verifier.planning.planner_chain import default_planners
 from plansafe.verifier.reporting.report import FindingClass
 
 __all__ = ["Localisation", "default_planners", "localise"]
@@ -83,7 +83,7 @@ def localise(
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # That violations count by their blame is an option of the checker that no other planner knows.
-        planner = OwnSearch() if checker.options.question.introduced else default_planners()
+        planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -93,7 +93,7 @@ def localise(
     if read.timed is not None:
         findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
         failed = [f.step for f in findings if f.finding_class in _FAILED]
-        asked = checker.options.question
+        asked = checker.options.criteria
         wrong = [f for f in findings if f.finding_class in _VIOLATED and f.decides(asked)]
         broken = [f.step for f in wrong if not (failed and f.at_end)]
         where = (min(broken, default=None), min(failed, default=None), divergence)
@@ -153,13 +153,13 @@ class _Bisection:
             prefix = self.walk.taken[:middle]
             self.calls += 1
             left = max(self.deadline - monotonic(), 0.0) / (self.budget - self.calls + 1)
-            found = self.planner.solve(Query(self.checker, prefix, time_limit_s=left))
+            found = self.planner.solve(PlanningQuery(self.checker, prefix, time_limit_s=left))
             self.planners.append(found.planner)
-            if found.answer is Answer.SOLVED:
+            if found.status is PlanningStatus.SOLVED:
                 # Where the continuation goes on like the plan, longer prefixes have one, too.
                 ahead = self.walk.taken[middle : self.walk.last]
                 low = max(low, middle + _common(found.steps, ahead))
-            elif found.answer is Answer.UNSOLVABLE:
+            elif found.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1
             else:
                 unknown.add(middle)
@@ -211,9 +211,9 @@ def _with_regret(
             continue
         left = max(deadline - monotonic(), 0.0) / (low + 1 - length)
         calls += 1
-        found = planner.solve(Query(checker, walk.taken[:length], shortest=True, time_limit_s=left))
+        found = planner.solve(PlanningQuery(checker, walk.taken[:length], shortest=True, time_limit_s=left))
         names.append(found.planner)
-        proved = found.answer is Answer.SOLVED and found.optimal
+        proved = found.status is PlanningStatus.SOLVED and found.optimal
         costs.append(len(found.steps) if proved else None)
         if proved:
             # Along an optimal continuation the cost falls by one with each step.

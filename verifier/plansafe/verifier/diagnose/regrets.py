@@ -1,6 +1,6 @@
 """Regret for many plans of one task: how many steps longer each step made the shortest safe completion.
 
-    found = Regretted(checker).of([chosen, rejected], Grade.FOUND)
+    found = RegretCalculator(checker).compute([chosen, rejected], Grade.FOUND)
 
 As :func:`~plansafe.verifier.diagnose.localise.localise` defines it, r(i) = 1 + h(i) - h(i - 1), but by the grade that
 is asked for (docs/alignment.md): h proved least, the length of a continuation that was found, or an estimate. What
@@ -20,12 +20,12 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.walk import Walk
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.planning.been import shift
-from plansafe.verifier.planning.known import Known
-from plansafe.verifier.planning.own_search import OwnSearch, unsupported
-from plansafe.verifier.planning.port import Answer
-from plansafe.verifier.planning.ways import Steps, Ways
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.planning.continuations import KnownContinuations, Steps
+from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.planner import PlanningStatus
+from plansafe.verifier.planning.state_estimates import EstimateCache
+from plansafe.verifier.planning.visited_states import state_hash_change
 
 FIRST_NODES = 2_000
 """States that the search for any continuation may visit."""
@@ -44,7 +44,7 @@ class Grade(Enum):
     UNKNOWN = "unknown"
 
 
-class Regrets(NamedTuple):
+class PlanRegrets(NamedTuple):
     """The regrets of a plan's steps, each with its grade; ``None`` where it is unknown.
 
     ``point_of_no_return``, ``violated`` and ``inexecutable`` as in
@@ -81,21 +81,21 @@ class _Moment:
         return self.dead or self.low == self.high
 
 
-class Regretted:
+class RegretCalculator:
     """Answers for plans of one task, one batch after the other.
 
     Raises ``ValueError`` if the task has errors or leaves something open. Of tasks and plans that the search does not
-    take (:func:`~plansafe.verifier.planning.own_search.unsupported`, timed plans) nothing is known.
+    take (:func:`~plansafe.verifier.planning.forward_search.unsupported_task_reason`, timed plans) nothing is known.
     """
 
-    def __init__(self, checker: Checker, planner: OwnSearch | None = None) -> None:
+    def __init__(self, checker: Checker, planner: ForwardSearch | None = None) -> None:
         if not checker.ok:
             raise ValueError("the domain, problem or specification has errors")
         self.checker = checker
-        self.planner = planner or OwnSearch()
+        self.planner = planner or ForwardSearch()
         self.searches = 0
         """How many questions were put to the search."""
-        self.unsupported = unsupported(checker.compiled, True)
+        self.unsupported = unsupported_task_reason(checker.compiled, True)
         self._sound = not checker.engine.resolver.lenient
         """Whether the search sees every step that can be taken: else it proves nothing."""
         self._deadline = 0.0
@@ -103,10 +103,12 @@ class Regretted:
 
     def _forget(self) -> None:
         self._moments: dict[object, _Moment] = {}
-        self._ways = Ways()
-        self._known: Known | None = None
+        self._ways = KnownContinuations()
+        self._known: EstimateCache | None = None
 
-    def of(self, plans: Iterable[Source], grade: Grade = Grade.FOUND, time_limit_s: float = 30.0) -> list[Regrets]:
+    def compute(
+        self, plans: Iterable[Source], grade: Grade = Grade.FOUND, time_limit_s: float = 30.0
+    ) -> list[PlanRegrets]:
         """The regrets of plans by the best grade that is asked for; steps whose h is not known so have a lower one.
 
         ``time_limit_s`` is for each plan; but for it the answers are the same on every machine. What was found for one
@@ -114,7 +116,7 @@ class Regretted:
         """
         return [self._plan(plan, grade, time_limit_s) for plan in plans]
 
-    def _plan(self, plan: Source, grade: Grade, time_limit_s: float) -> Regrets:
+    def _plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
         read = self.checker.read(plan)
         if read.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -122,7 +124,7 @@ class Regretted:
         size = len(read.steps)
         why = "timed plans are not continued by a planner" if read.timed is not None else self.unsupported
         if why:
-            return Regrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=why)
+            return PlanRegrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=why)
         if len(self._moments) > MOST_MOMENTS:
             self._forget()
         self._deadline = monotonic() + time_limit_s
@@ -133,7 +135,7 @@ class Regretted:
             try:
                 self._ask(path, taken, walk.accepted, grade)
             except LimitReached as limit:
-                if limit.what is not Limited.TIME:
+                if limit.what is not LimitKind.TIME:
                     raise
             _agree(path)
         return _regrets(path, size, walk, grade)
@@ -142,7 +144,7 @@ class Regretted:
         key = now.key()
         found = self._moments.get(key)
         if found is None:
-            sum_ = path[-1].sum ^ shift(now.engine, now.state, now.changed) if path else 0
+            sum_ = path[-1].sum ^ state_hash_change(now.engine, now.state, now.changed) if path else 0
             found = self._moments[key] = _Moment(now.fork(), key, sum_)
         return found
 
@@ -170,7 +172,7 @@ class Regretted:
     def _look(self, moment: _Moment, bound: bool) -> None:
         """What the relaxation says: an estimate, a lower ``bound``, or that there is no way."""
         known = self._grounded()
-        way = self._ways.known(moment.key, None)
+        way = self._ways.lookup(moment.key, None)
         if way is not None:
             self._reached(moment, way.steps)
         if moment.dead or (moment.looked and not bound):
@@ -178,37 +180,37 @@ class Regretted:
         now = moment.execution
         if now.accepted:
             moment.high = moment.estimate = 0
-        elif known.relaxed is None:
-            moment.estimate = known.looked_back(now).value
+        elif known.relaxation is None:
+            moment.estimate = known.estimate_backwards(now).value
         else:
-            moment.estimate = known.looked(now, moment.key, False).value
+            moment.estimate = known.estimate(now, moment.key, False).value
             moment.dead = self._sound and moment.estimate is None
             if bound and self._sound and not moment.exact:
-                moment.low = max(moment.low, known.looked(now, moment.key, True).value or 0)
+                moment.low = max(moment.low, known.estimate(now, moment.key, True).value or 0)
         moment.looked = True
 
-    def _grounded(self) -> Known:
+    def _grounded(self) -> EstimateCache:
         known = self._known
         if known is None:
-            engine, question = self.checker.engine, self.checker.options.question
-            known = Known(Execution.initial(engine, True, question))
-            known.grounded(self.planner.lifted(engine, True, question), self._check)
+            engine, criteria = self.checker.engine, self.checker.options.criteria
+            known = EstimateCache(Execution.initial(engine, True, criteria))
+            known.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check)
             self._known = known
         return known
 
     def _check(self) -> None:
         if monotonic() > self._deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     def _find(self, moment: _Moment, before: _Moment | None, step: GroundAction | None) -> None:
         """A continuation, and a shorter one where the step before it seems to have cost something."""
         if moment.exact:
             return
-        kept = None if before is None else self._ways.known(before.key, None)
+        kept = None if before is None else self._ways.lookup(before.key, None)
         if kept is not None and step is not None:
             # Also made where one is known: what a step back and the way from before cost is an upper bound.
-            self._ways.nearby(moment.execution, moment.sum, kept.steps, step, None)
-            way = self._ways.known(moment.key, None)
+            self._ways.derive(moment.execution, moment.sum, kept.steps, step, None)
+            way = self._ways.lookup(moment.key, None)
             if way is not None:
                 self._reached(moment, way.steps)
         if moment.high is None or (before is None and not moment.searched):
@@ -231,13 +233,13 @@ class Regretted:
         self.searches += 1
         left = self._deadline - monotonic()
         found = self.planner.solve_from(
-            moment.execution.fork(), within=within, time_limit_s=left, max_nodes=nodes, known=self._known
+            moment.execution.fork(), within=within, time_limit_s=left, max_nodes=nodes, cache=self._known
         )
-        if found.answer is Answer.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             self._ways.add(moment.execution, moment.sum, found.steps)
             self._reached(moment, found.steps)
             return True
-        if found.answer is Answer.UNSOLVABLE:
+        if found.status is PlanningStatus.UNSOLVABLE:
             if within is None:
                 moment.dead = True
             else:
@@ -250,13 +252,13 @@ class Regretted:
             return
         self.searches += 1
         left = max(self._deadline - monotonic(), 0.0) / moments
-        found = self.planner.solve_from(moment.execution.fork(), shortest=True, time_limit_s=left, known=self._known)
-        if found.answer is Answer.SOLVED:
+        found = self.planner.solve_from(moment.execution.fork(), shortest=True, time_limit_s=left, cache=self._known)
+        if found.status is PlanningStatus.SOLVED:
             self._ways.add(moment.execution, moment.sum, found.steps)
             self._reached(moment, found.steps)
             if self._sound:
                 moment.low = len(found.steps)
-        elif found.answer is Answer.UNSOLVABLE:
+        elif found.status is PlanningStatus.UNSOLVABLE:
             moment.dead = True
 
     def _reached(self, moment: _Moment, steps: Steps) -> None:
@@ -274,13 +276,13 @@ def _agree(path: Sequence[_Moment]) -> None:
             before.high = after.high + 1
 
 
-def _regrets(path: Sequence[_Moment], size: int, walk: Walk, grade: Grade) -> Regrets:
+def _regrets(path: Sequence[_Moment], size: int, walk: Walk, grade: Grade) -> PlanRegrets:
     told = [_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
     told += [(None, Grade.UNKNOWN)] * (size - len(told))
     low = max([number for number, moment in enumerate(path) if moment.high is not None], default=-1)
     high = max([number for number, moment in enumerate(path) if not moment.dead], default=-1)
     interval = (size, size) if walk.accepted == size else (low, high)
-    return Regrets(
+    return PlanRegrets(
         tuple([regret for regret, _ in told]),
         tuple([grade for _, grade in told]),
         interval,

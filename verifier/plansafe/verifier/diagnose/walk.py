@@ -26,7 +26,7 @@ class Walk:
         steps: Sequence[GroundAction | IllFormed],
         visit: Callable[[Execution], None] | None = None,
     ) -> None:
-        now = Execution.initial(checker.engine, True, checker.options.question)
+        now = Execution.initial(checker.engine, True, checker.options.criteria)
         self.taken: list[GroundAction] = []
         self.inexecutable: int | None = None
         self.last = self.accepted = -1
@@ -46,7 +46,7 @@ class Walk:
                 self.inexecutable = number + 1
                 break
             self.taken.append(step)
-        self.violated = now.violated(self.inexecutable is None)
+        self.violated = now.first_violated_step(self.inexecutable is None)
 
 
 def _taken(now: Execution, step: GroundAction) -> bool:

@@ -21,7 +21,7 @@ from .formulas import (
     PDDL3,
     PHASES,
     START,
-    TAKEN,
+    STEP_PREDICATES,
     WHOLE,
     Add,
     Arithmetic,
@@ -130,8 +130,8 @@ class Conditions:
 
     def _temporal(self, e: Sexp, env: Params, level: str) -> Node | None:
         match e:
-            case (op, tuple(step)) if op in TAKEN and level in ("past", "future", "top"):
-                return Taken((TAKEN[op], *self.vocabulary.step(step, self.actions, env)))
+            case (op, tuple(step)) if op in STEP_PREDICATES and level in ("past", "future", "top"):
+                return Taken((STEP_PREDICATES[op], *self.vocabulary.step(step, self.actions, env)))
             case ("at", "end", tuple(f)):
                 e = ("at end", f)
         op, *fs = e

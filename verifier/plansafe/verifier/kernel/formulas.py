@@ -38,7 +38,7 @@ WHOLE = {
 }
 BOUNDS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}  # how many times come first
 PDDL3 = {"always": 1, "sometime": 1, "sometime-after": 2, **WHOLE}
-TAKEN = {"action": "!action", "action-end": "!action-end", "action-during": "!action-during"}
+STEP_PREDICATES = {"action": "!action", "action-end": "!action-end", "action-during": "!action-during"}
 """What is taken is a fact with one of these, which no text can have, in place of a predicate."""
 START, END, OVER_ALL = PHASES = ("at start", "at end", "over all")
 
@@ -72,7 +72,7 @@ class Same(Node):
 
 @dataclass(frozen=True, eq=False)
 class Taken(Node):
-    """``(action (name term ..))`` and its like: ``terms`` are one of ``TAKEN``, the name and the terms; ``_`` fits."""
+    """``(action (name term ..))`` and its like: one of ``STEP_PREDICATES``, the name, the terms; ``_`` fits."""
 
     operator: str = field(default="taken", init=False)
     terms: Fact

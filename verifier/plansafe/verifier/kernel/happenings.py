@@ -8,7 +8,19 @@ from typing import NamedTuple
 
 from .effects import Deed, Reading, Undefined, combined, interfere, outcome, touched
 from .evaluation import holds, row
-from .formulas import NOTHING, OFF, TAKEN, Binding, Connective, Fact, Node, Preference, Quantified, reads, symbol
+from .formulas import (
+    NOTHING,
+    OFF,
+    STEP_PREDICATES,
+    Binding,
+    Connective,
+    Fact,
+    Node,
+    Preference,
+    Quantified,
+    reads,
+    symbol,
+)
 from .plan import Step, World
 from .task import Action, Phase, Task
 from .trace import Change, Delta, Earlier, Interval, State, Trace, View
@@ -232,7 +244,7 @@ class Execution:
     def _lay_within(self, step: Step, first: int) -> None:
         """The letters up to the last one so far lie within a durative action."""
         if first <= self.trace.last:
-            self.trace.take(TAKEN["action-during"], step.terms, Interval(first, self.trace.last, step.number))
+            self.trace.take(STEP_PREDICATES["action-during"], step.terms, Interval(first, self.trace.last, step.number))
 
     def _over_all_broken(self, done: list[Act], delta: Delta) -> set[int]:
         """Running actions whose condition over all does not hold now; it is read again if what it reads changed."""
@@ -266,7 +278,7 @@ class Execution:
         for act in done:
             self.unmet += act.unmet
             if act.step.number:
-                trace.take(TAKEN[act.kind], act.step.terms, Interval(here, here, act.step.number))
+                trace.take(STEP_PREDICATES[act.kind], act.step.terms, Interval(here, here, act.step.number))
             if act.kind == START and act.step.number in self.running and not act.step.duration:
                 trace.shared.add(trace.last)  # its end is a letter of its own, at the same time
         for number in self.running:

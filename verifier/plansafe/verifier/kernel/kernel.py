@@ -8,11 +8,11 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from .evaluation import holds
-from .formulas import TAKEN, Fact
+from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, agenda, unmet
-from .judgement import Bound, Finding, count_instances, findings, instances
 from .plan import Step, World, steps
 from .reader import KernelLimit, KernelRejects, need
+from .rule_instances import Bound, Finding, count_instances, findings, instances
 from .rules import SEVERITIES, constraints, specification
 from .task import Task
 from .trace import Delta, Interval, State, Trace, Work
@@ -22,7 +22,7 @@ States = Sequence[Iterable[Fact]]
 
 
 @dataclass(frozen=True)
-class Judgement:
+class KernelVerdict:
     """The verdict on a plan; all but ``failed_steps`` and the readings of findings speak of the reading *halt*."""
 
     headline: str
@@ -38,12 +38,12 @@ class Judgement:
     """How often each preference is violated."""
     work: int = 0
     """What it took, in formulas evaluated, facts looked at and steps taken."""
-    told: bool = True
+    blame_known: bool = True
     """False where ``safe`` hangs on blame that the kernel does not tell; then it is None."""
 
     def agrees(self, headline: str) -> bool:
         """Whether a headline is this one, as far as the kernel tells."""
-        hangs = self.headline == "UNKNOWN" and not self.told
+        hangs = self.headline == "UNKNOWN" and not self.blame_known
         return headline == self.headline or (hangs and headline != "INVALID")
 
 
@@ -99,7 +99,12 @@ class Kernel:
         self._judged = self._deciding - whole
         self._last: tuple[str, World | None, Trace] | None = None
         self.rules = tuple([rule.name for rule in self._rules])
-        self.open = self._worlds.facts, self._worlds.fluents
+        self.open_facts, self.open_fluents = self._worlds.facts, self._worlds.fluents
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the task has open facts or fluents."""
+        return bool(self.open_facts or self.open_fluents)
 
     @limited()
     def allows(self, facts: Collection[Fact], numbers: Mapping[Fact, Fraction]) -> bool:
@@ -111,13 +116,13 @@ class Kernel:
         return self._worlds.completions()
 
     @limited()
-    def judge(
+    def audit(
         self,
         plan: str,
         world: World | None = None,
         others: Sequence[str] = ("skip", "force"),
         limit: int | None = None,
-    ) -> Judgement:
+    ) -> KernelVerdict:
         """The verdict on a plan, in a world if anything is open; and in which ``others`` of the readings it is found.
 
         Raises ``KernelRejects`` if its text is unreadable (ill-formed steps are listed) or the world not allowed, and
@@ -146,7 +151,7 @@ class Kernel:
         checked = any(count for name, count in counts.items() if name in self._judged)
         headline = _headline(executable and goal, safe, checked)
         preferences = self._preferences(halt)
-        return Judgement(
+        return KernelVerdict(
             headline,
             executable,
             goal,
@@ -176,7 +181,7 @@ class Kernel:
 
     def _begin(self, world: World | None, work: Work) -> State:
         start = None
-        if world or not any(self.open):
+        if world or not self.is_open:
             start = self._worlds.begin(*(world or World())[:2], work)
         if start is None:
             raise KernelRejects("no world, or one that is not allowed")
@@ -235,7 +240,7 @@ class Kernel:
 
     def _trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
         """Numbers keep their initial values."""
-        need(not self.open[1], "numbers are open")
+        need(not self.open_fluents, "numbers are open")
         values, work = self._worlds.given_numbers(), Work()
         closed = [State(facts, values, work, self._literal) for facts in states]
         for state in closed:
@@ -247,18 +252,18 @@ class Kernel:
             trace.append(Fraction(i if times is None else times[i]), i, Delta(added, removed, {}), values)
         for i, names in enumerate(actions or ()):
             for terms in names:
-                trace.take(TAKEN["action"], terms, Interval(i, i, i + 1))
+                trace.take(STEP_PREDICATES["action"], terms, Interval(i, i, i + 1))
         return trace
 
     @limited()
-    def judge_trace(
+    def audit_trace(
         self, states: States, times: Sequence[Fraction] | None = None, actions: States | None = None
     ) -> frozenset[Finding]:
         """The findings on a given trace; ``actions[i]`` are taken at letter i. Numbers keep their initial values."""
         return frozenset(findings(self._rules, self._trace(states, times, actions))[0])
 
     @limited()
-    def instance_value(
+    def evaluate_instance(
         self,
         rule: str,
         binding: Mapping[str, str],

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .formulas import Fact
-from .reader import NUMBER, Sexp, definition, need, number, read
+from .reader import NUMBER, Sexp, definition, need, number, read_expressions
 from .task import Action, Task
 
 LAST = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
@@ -50,9 +50,9 @@ class Step(NamedTuple):
     off: Fraction = Fraction(0)  # how far its duration may be off
 
 
-def parse(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:
+def parse_plan(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:
     """The steps; and of a partially ordered plan the pairs of which the first comes earlier, counted from 1."""
-    items = read(text.replace("[", " [ ").replace("]", " ] "))
+    items = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
     if len(items) == 1 and items[0][:1] == ("define",) and not all(isinstance(x, str) for x in items[0]):
         return _definition(items)
     return _lines(items), None
@@ -112,7 +112,7 @@ def steps(text: str, task: Task, world: World) -> tuple[list[Step], Fraction | N
 
     The latter is ``None`` if the steps have no times. Raises ``KernelRejects``.
     """
-    lines, pairs = parse(text)
+    lines, pairs = parse_plan(text)
     plain = all(isinstance(x.step, tuple) and x.step and all(isinstance(t, str) for t in x.step) for x in lines)
     need(plain, "not a step")
     need(len({x.time is None for x in lines}) < 2, "some steps with, some without time")

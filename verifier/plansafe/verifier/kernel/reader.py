@@ -35,7 +35,7 @@ def need(condition: object, message: str, error: type[KernelRejects] = KernelRej
         raise error(message)
 
 
-def read(text: str, strings: bool = False) -> tuple[Sexp, ...]:
+def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
     """Every expression of the text. Strings are kept with their quotes, where they are allowed.
 
     The last token may be a closing parenthesis too many.

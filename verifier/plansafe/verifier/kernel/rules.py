@@ -7,7 +7,7 @@ from .conditions import Conditions
 from .formulas import (
     FUTURE,
     NOTHING,
-    TAKEN,
+    STEP_PREDICATES,
     WHOLE,
     Connective,
     Count,
@@ -22,7 +22,7 @@ from .formulas import (
     negated,
     operators,
 )
-from .reader import NAME, Sexp, definition, keywords, need, number, read
+from .reader import NAME, Sexp, definition, keywords, need, number, read_expressions
 from .task import Task
 from .vocabulary import Params
 
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule; a pattern is one of ``TAKEN``, an action and its terms."""
+    """A rule; a pattern is one of ``STEP_PREDICATES``, an action and its terms."""
 
     name: str
     params: Domains
@@ -153,7 +153,7 @@ def specification(task: Task, text: str) -> Specification:
     """The rules, open predicates and invariants of an expanded specification. Raises ``KernelRejects``."""
     result = Specification([], [], [])
     names = set[str]()
-    sections = definition(read(text, True), "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
+    sections = definition(read_expressions(text, True), "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
     for body in sections.pop(":open", []):
         for e in body:
             result.opened.extend(task.opened(e))
@@ -220,7 +220,7 @@ def _process(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
     for mode, step in about:
         need(isinstance(step, tuple), "not a step")
         steps = step[1:] if step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:]) else (step,)
-        patterns += [(TAKEN[mode], *terms) for terms in _steps(task, steps, env)]
+        patterns += [(STEP_PREDICATES[mode], *terms) for terms in _steps(task, steps, env)]
     after = about and about[0][0] != "action-during"
     need(after or not any(k.endswith("after") for k in keys), "nothing to come after")
     domains = task.domains(env)

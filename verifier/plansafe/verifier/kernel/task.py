@@ -31,7 +31,7 @@ from .formulas import (
     operators,
     reads,
 )
-from .reader import NAME, VARIABLE, Sexp, definition, keywords, need, number, read, typed_list
+from .reader import NAME, VARIABLE, Sexp, definition, keywords, need, number, read_expressions, typed_list
 from .vocabulary import RESERVED, Params, Vocabulary
 
 DOMAIN = ":requirements :types :constants :predicates :functions :constraints"
@@ -71,7 +71,7 @@ class Task:
     def __init__(
         self, domain: str, problem: str, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
     ) -> None:
-        texts = plain(read(domain), read(problem))
+        texts = plain(read_expressions(domain), read_expressions(problem))
         d = definition(texts[0], "domain", DOMAIN, DOMAIN_MANY)
         p = definition(texts[1], "problem", PROBLEM, "")
         self.tolerance = tolerance

@@ -158,7 +158,7 @@ class Trace:
         self.literal = state.literal
         self.times = [Fraction(0)]
         self.steps = [0]
-        self.taken: dict[Fact, list[Interval]] = {}  # (one of TAKEN, name, object ..)
+        self.taken: dict[Fact, list[Interval]] = {}  # (one of STEP_PREDICATES, name, object ..)
         self.known = Facts()
         self.timed = timed  # letters may come closer than 1
         self.shared = set[int]()  # another letter may come at the time of these

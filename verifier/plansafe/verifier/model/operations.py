@@ -39,10 +39,10 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 
-SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+NEIGHBOUR_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 """The temporal operators that look at a neighbouring letter."""
 PAST_OPERATORS: frozenset[Operator] = frozenset(get_args(PastOperator))
-WHOLE_TRACE: frozenset[Operator] = frozenset(get_args(TraceOperator))
+TRACE_OPERATORS: frozenset[Operator] = frozenset(get_args(TraceOperator))
 
 Leaf: TypeAlias = Truth | Atom | Equal | Compare | Temporal
 """A formula that :func:`fold_formula` does not take apart."""
@@ -81,7 +81,7 @@ def trace_operator(formula: Temporal) -> TraceOperator:
             raise AssertionError(f"`{operator}` is not about the whole trace")
 
 
-def counts_letters(operator: Operator) -> bool:
+def is_stutter_sensitive(operator: Operator) -> bool:
     """Whether a repeated state may change the value of the operator: it looks next door, or has bounds."""
     match operator:
         case "next" | "weak-next" | "yesterday" | "weak-yesterday":
@@ -114,7 +114,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             assert_never(formula)
 
 
-def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
     """The formula with ``change`` applied to each of the formulas that it is directly made of."""
     match formula:
         case Atom() | Equal() | Compare() | Truth():
@@ -185,7 +185,7 @@ def expression_fluents(expression: Expression) -> Iterator[Fluent]:
     return (part for part in subexpressions(expression) if isinstance(part, Fluent))
 
 
-def reads(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
+def atoms_and_fluents(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
     """Every atom and fluent that occurs in a formula; ``empty`` as for :func:`subformulas`."""
     for part in subformulas(formula, empty):
         match part:
@@ -200,7 +200,22 @@ def reads(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Ato
                 assert_never(part)
 
 
-def reads_numbers(formula: Formula) -> bool:
+def atoms_in(formula: Formula) -> Iterator[Atom]:
+    """Every atom that occurs in a formula."""
+    return (part for part in subformulas(formula) if isinstance(part, Atom))
+
+
+def symbol_index(read: Atom | Fluent) -> int:
+    """The predicate of an atom; ``-1 - f`` for a fluent of function ``f``."""
+    return read.predicate if isinstance(read, Atom) else -1 - read.function
+
+
+def symbols_read(*formulas: Formula) -> set[int]:
+    """The predicates and (as in :func:`symbol_index`) functions that occur in formulas."""
+    return {symbol_index(read) for formula in formulas for read in atoms_and_fluents(formula)}
+
+
+def has_comparison(formula: Formula) -> bool:
     """Whether a formula compares numbers, and so may be undefined."""
     return any([isinstance(part, Compare) for part in subformulas(formula)])
 
@@ -212,7 +227,7 @@ def is_temporal(formula: Formula) -> bool:
 
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
     """Whether an atom of one of the predicates occurs."""
-    return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
+    return any([atom.predicate in predicates for atom in atoms_in(formula)])
 
 
 # ---- folds ----------------------------------------------------------------------------------------------------------
@@ -264,10 +279,10 @@ def fold_formula(
 # ---- variables ------------------------------------------------------------------------------------------------------
 
 
-def slots(formula: Formula) -> frozenset[int]:
+def variable_slots(formula: Formula) -> frozenset[int]:
     """The slots of all variables that occur in atoms, fluents and equalities."""
     out: set[int] = set()
-    for read in reads(formula):
+    for read in atoms_and_fluents(formula):
         out.update([-1 - a for a in read.arguments if a < 0])
     for part in subformulas(formula):
         if isinstance(part, Equal):
@@ -275,50 +290,50 @@ def slots(formula: Formula) -> frozenset[int]:
     return frozenset(out)
 
 
-def binders(formula: Formula) -> list[Variable]:
+def bound_variables(formula: Formula) -> list[Variable]:
     """The variables that quantifiers in a formula bind, each once."""
     return list({v.slot: v for p in subformulas(formula) if isinstance(p, Quantified) for v in p.variables}.values())
 
 
-def quantified(formula: Formula) -> dict[int, int]:
+def bound_slot_domains(formula: Formula) -> dict[int, int]:
     """The slots that quantifiers in a formula bind, with the domains they range over."""
-    return {v.slot: v.domain for v in binders(formula)}
+    return {v.slot: v.domain for v in bound_variables(formula)}
 
 
 def free_slots(formula: Formula) -> frozenset[int]:
     """The slots of free variables. Slots are never reused in a scope, so this is a difference of sets."""
-    return slots(formula) - quantified(formula).keys()
+    return variable_slots(formula) - bound_slot_domains(formula).keys()
 
 
-def substituted(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
+def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
     """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
 
     def inner(part: Formula) -> Formula:
-        return substituted(part, values, functions)
+        return substitute(part, values, functions)
 
     match formula:
         case Atom():
-            return substituted_atom(formula, values)
+            return substitute_in_atom(formula, values)
         case Equal():
             return Equal(*_arguments((formula.left, formula.right), values))
         case Compare():
-            left, right = [substituted_expression(side, values, functions) for side in (formula.left, formula.right)]
+            left, right = [substitute_in_expression(side, values, functions) for side in (formula.left, formula.right)]
             return Compare(formula.operator, left, right)
         case Quantified():
             variables = tuple([v._replace(slot=-1 - values.get(v.slot, -1 - v.slot)) for v in formula.variables])
             return Quantified(formula.universal, variables, inner(formula.body))
         case Truth() | Not() | And() | Or() | Temporal():
-            return mapped(formula, inner)
+            return map_children(formula, inner)
         case _:
             assert_never(formula)
 
 
-def substituted_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
+def substitute_in_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
     """An atom with other arguments for some slots."""
     return Atom(atom.predicate, _arguments(atom.arguments, values))
 
 
-def substituted_expression(
+def substitute_in_expression(
     expression: Expression, values: Mapping[int, int], functions: Mapping[int, int] | None = None
 ) -> Expression:
     """A numeric expression with other arguments for some slots, functions renumbered."""
@@ -327,7 +342,7 @@ def substituted_expression(
             number = expression.function if functions is None else functions[expression.function]
             return Fluent(number, _arguments(expression.arguments, values))
         case Arithmetic():
-            parts = [substituted_expression(part, values, functions) for part in expression.operands]
+            parts = [substitute_in_expression(part, values, functions) for part in expression.operands]
             return Arithmetic(expression.operator, tuple(parts))
         case Constant() | Duration() | TotalTime() | IsViolated():
             return expression
@@ -339,18 +354,18 @@ def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int
     return tuple([values.get(-1 - a, a) if a < 0 else a for a in arguments])
 
 
-def with_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
+def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
     """A formula whose quantifiers range over other domains."""
 
     def inner(part: Formula) -> Formula:
-        return with_domains(part, domains)
+        return replace_domains(part, domains)
 
     match formula:
         case Quantified():
             variables = tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in formula.variables])
             return Quantified(formula.universal, variables, inner(formula.body))
         case Truth() | Atom() | Equal() | Compare() | Not() | And() | Or() | Temporal():
-            return mapped(formula, inner)
+            return map_children(formula, inner)
         case _:
             assert_never(formula)
 
@@ -367,7 +382,7 @@ def negate(formula: Formula) -> Formula:
     return Not(formula)
 
 
-def signed(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
+def signed_subformulas(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
     """The formula and everything in it, each with its sign: whether it counts as it is or negated.
 
     Temporal operators are not looked into: the sign of an operand depends on the operator.
@@ -381,7 +396,7 @@ def signed(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, b
             stack.extend([(child, below) for child in children(part)])
 
 
-def pushed(formula: Formula, positive: bool, change: Callable[[Formula, bool], Formula]) -> Formula:
+def push_negation(formula: Formula, positive: bool, change: Callable[[Formula, bool], Formula]) -> Formula:
     """A junction, a quantifier or a negation (or what it denies), with ``change`` applied to each part and its sign.
 
     Negations vanish, and where ``positive`` is false the others become their duals.

@@ -10,18 +10,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.planning.external import Compilations, answer, unsolvable
-from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.external_planner import CompilationCache, confirm_plan, unsolvable_result
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
 
 PACKAGE = "kairos-planner"
 PROVED = "solved (proven optimal)"
 GRACE_S = 5.0
 """How much longer than its own limit the process may take: to start, to read, to write."""
 _NOT_SOLVED = {
-    11: (Answer.NOT_FOUND, "out of time"),
-    12: (Answer.NOT_FOUND, "out of memory"),
-    13: (Answer.UNSUPPORTED, "kairos does not support this task"),
-    14: (Answer.NOT_FOUND, "no plan found"),
+    11: (PlanningStatus.NOT_FOUND, "out of time"),
+    12: (PlanningStatus.NOT_FOUND, "out of memory"),
+    13: (PlanningStatus.UNSUPPORTED, "kairos does not support this task"),
+    14: (PlanningStatus.NOT_FOUND, "no plan found"),
 }
 _DOUBTFUL = "no plan; kairos 1.0.6 proves solvable tasks unsolvable where effects depend on numbers"
 
@@ -33,14 +33,14 @@ class KairosPlanner:
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
-        self._compilations = Compilations()
+        self._compilations = CompilationCache()
 
     def available(self) -> bool:
         """Whether its package is installed."""
         return executable() is not None
 
-    def solve(self, query: Query) -> Solution:
-        """Answer a query; see :class:`plansafe.verifier.planning.port.Planner`.
+    def solve(self, query: PlanningQuery) -> PlanningResult:
+        """Answer a query; see :class:`plansafe.verifier.planning.planner.Planner`.
 
         Raises ``RuntimeError`` if kairos is missing or fails, ``Disagreement`` if its plan does not replay, and
         ``ValueError`` for a checker that is not ``ok``.
@@ -49,7 +49,7 @@ class KairosPlanner:
         if program is None:
             raise RuntimeError(f"kairos is not installed: {how_to_install('plan')}")
         question = self._compilations.ask(query)
-        if isinstance(question, Solution):
+        if isinstance(question, PlanningResult):
             return question._replace(planner=self.name)
         with TemporaryDirectory(prefix="safecheck-") as folder:
             domain, problem, plan = [Path(folder, name) for name in ("domain.pddl", "problem.pddl", "plan")]
@@ -68,19 +68,19 @@ class KairosPlanner:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                return Solution(Answer.NOT_FOUND, detail="out of time", planner=self.name)
+                return PlanningResult(PlanningStatus.NOT_FOUND, detail="out of time", planner=self.name)
             if done.returncode == 10:
-                doubtful = Solution(Answer.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
-                return doubtful if question.numeric else unsolvable(question, self.name)
+                doubtful = PlanningResult(PlanningStatus.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
+                return doubtful if question.numeric else unsolvable_result(question, self.name)
             if done.returncode in _NOT_SOLVED:
                 found, detail = _NOT_SOLVED[done.returncode]
-                return Solution(found, detail=detail, planner=self.name)
+                return PlanningResult(found, detail=detail, planner=self.name)
             if done.returncode != 0:
                 last = done.stderr.strip().splitlines()[-1:] or ["no message"]
                 raise RuntimeError(f"kairos failed with exit code {done.returncode}: {last[0]}")
             steps = _best(Path(folder))
         proved = query.shortest and PROVED in done.stderr and not question.numeric
-        return answer(query, question, steps, optimal=proved, planner=self.name)
+        return confirm_plan(query, question, steps, optimal=proved, planner=self.name)
 
 
 def executable() -> str | None:

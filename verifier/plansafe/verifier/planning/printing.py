@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.execution.one_world import first_choice
+from plansafe.verifier.execution.one_world import nondeterministic_action
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -32,14 +32,11 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 from plansafe.verifier.model.operations import subexpressions, subformulas
-from plansafe.verifier.planning.printed_names import Names, Unprintable, decimal
-from plansafe.verifier.planning.rewriting import divides, folded
-from plansafe.verifier.planning.type_tree import TypeTree
-
-TOTAL_COST = "total-cost"
+from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, TypeTree, Unprintable, decimal_text
+from plansafe.verifier.planning.simplification import fold_constants, has_division
 
 
-class Printed(NamedTuple):
+class PrintedTask(NamedTuple):
     """The texts, and what the printed names of actions and objects stand for."""
 
     domain: str
@@ -52,7 +49,7 @@ class Printed(NamedTuple):
         return (self.actions[tokens[0].lower()], *[self.objects[token.lower()] for token in tokens[1:]])
 
 
-def print_task(task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> Printed:
+def print_task(task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> PrintedTask:
     """Print ``task`` with the given state as its initial one.
 
     ``facts`` may hold derived facts, which are left out. Preferences are left out, and so is a metric other than
@@ -66,13 +63,13 @@ class _Printer:
     def __init__(self, task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> None:
         if any([action.end is not None for action in task.actions.values()]):
             raise Unprintable("durative actions")
-        if first_choice(task) is not None:
+        if nondeterministic_action(task) is not None:
             raise Unprintable("`oneof` in effects")
         if any([literal.time > 0 for literal in task.timed_literals]):
             raise Unprintable("timed initial literals")
         self.task, self.facts, self.fluents = task, facts, fluents
         self.derived = frozenset([axiom.predicate for stratum in task.axioms for axiom in stratum])
-        self.names = Names()
+        self.names = PddlNames()
         self.actions = [a for a in task.actions.values() if all([task.domains[v.domain] for v in a.parameters])]
         self.axioms = [
             axiom
@@ -80,10 +77,10 @@ class _Printer:
             for axiom in stratum
             if all([task.domains[v.domain] for v in axiom.parameters])
         ]
-        self.preconditions = [folded(task, And(action.start.condition)) for action in self.actions]
+        self.preconditions = [fold_constants(task, And(action.start.condition)) for action in self.actions]
         self.effects = [list(self._effects(action.start.effects)) for action in self.actions]
-        self.bodies = [folded(task, axiom.body) for axiom in self.axioms]
-        self.goal = folded(task, And(task.goal))
+        self.bodies = [fold_constants(task, axiom.body) for axiom in self.axioms]
+        self.goal = fold_constants(task, And(task.goal))
         # Functions first: the names of costs and measures are fixed by the planners.
         self.function_names = [
             TOTAL_COST
@@ -109,7 +106,7 @@ class _Printer:
 
     def _effects(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         for effect in effects:
-            condition = folded(self.task, effect.condition)
+            condition = fold_constants(self.task, effect.condition)
             empty = any([not self.task.domains[v.domain] for v in effect.variables])
             if not empty and not (isinstance(condition, Truth) and not condition.value):
                 deletes = tuple([atom for atom in effect.deletes if atom not in effect.adds])
@@ -130,7 +127,7 @@ class _Printer:
 
     # -- the texts ----------------------------------------------------------------------------------------------------
 
-    def printed(self) -> Printed:
+    def printed(self) -> PrintedTask:
         """The texts of domain and problem."""
         task = self.task
         body = [self._action(number) for number in range(len(self.actions))]
@@ -165,7 +162,7 @@ class _Printer:
         if self._minimizes_cost():
             problem.append(f"  (:metric minimize ({TOTAL_COST}))")
         problem.append(")")
-        return Printed(
+        return PrintedTask(
             "\n".join(lines) + "\n",
             "\n".join(problem) + "\n",
             dict(zip(self.action_names, [a.name for a in self.actions], strict=True)),
@@ -215,7 +212,7 @@ class _Printer:
                 for place, number in enumerate(objects):
                     self.function_uses[function][place].add(number)
                 term = " ".join([self.function_names[function], *[names[o] for o in objects]])
-                out.append(f"    (= ({term}) {decimal(value)})")
+                out.append(f"    (= ({term}) {decimal_text(value)})")
         for members, name in self.types.guards.items():
             out += [f"    ({name} {names[o]})" for o in sorted(members)]
         return out
@@ -339,7 +336,7 @@ class _Printer:
     def _expression(self, expression: Expression) -> str:
         match expression:
             case model.Constant():
-                return decimal(expression.value)
+                return decimal_text(expression.value)
             case model.Fluent():
                 return self._fluent(expression)
             case Arithmetic():
@@ -365,11 +362,11 @@ def _quantified_domains(formula: Formula) -> list[int]:
     return [v.domain for part in subformulas(formula) if isinstance(part, Quantified) for v in part.variables]
 
 
-def floats_suffice(task: Task, fluents: Sequence[Mapping[int, Number]]) -> bool:
+def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> bool:
     """Whether a planner that computes in doubles computes what the task says: whole numbers, and nothing divided."""
     values = [value for function in fluents for value in function.values()]
     for expression in _expressions(task):
-        if divides(expression):
+        if has_division(expression):
             return False
         values += [part.value for part in subexpressions(expression) if isinstance(part, model.Constant)]
     return all([isinstance(value, int) and abs(value) < 2**40 for value in values])

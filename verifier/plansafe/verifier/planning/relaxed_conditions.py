@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
@@ -12,7 +12,7 @@ from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -28,14 +28,13 @@ from plansafe.verifier.model.nodes import (
     ground,
 )
 from plansafe.verifier.model.operations import past_operator
-from plansafe.verifier.planning.lifted import is_static
-from plansafe.verifier.planning.network import Conjunction, Network, all_of
+from plansafe.verifier.planning.lifted_relaxation import is_static
 
 MAX_NODES = 3_000_000
 _OUTPUT = -1  # instead of the index of a past subformula: the whole formula
 
 
-class Where(NamedTuple):
+class MonitorLetter(NamedTuple):
     """Which letter a formula of a rule is about: the one where the step with the action fact ``taken`` is taken.
 
     With ``None``, some letter still to come. The monitor with this ``number`` remembers the past, for ``binding``.
@@ -47,26 +46,28 @@ class Where(NamedTuple):
     taken: tuple[int, int] | None
 
 
-class Asking(NamedTuple):
+class LatchLetter(NamedTuple):
     """The letter where a step is taken, for a rule that asks latches about the past."""
 
     check: LatchedCheck
     taken: tuple[int, int] | None
 
 
-class After(NamedTuple):
+class StateAfterStep(NamedTuple):
     """The letter after a step."""
 
     step: GroundAction
 
 
-class Conditions:
+class RelaxedConditions:
     """The conditions of one task as conjunctions over a network, whose operators say what else makes them true.
 
     Raises :class:`LimitReached` beyond :data:`MAX_NODES` nodes of formulas in all.
     """
 
-    def __init__(self, engine: Engine, facts: list[set[int]], monitors: list[StateMonitor], network: Network) -> None:
+    def __init__(
+        self, engine: Engine, facts: list[set[int]], monitors: list[StateMonitor], network: PropositionNetwork
+    ) -> None:
         self.engine = engine
         self.task = engine.task
         self.facts = facts
@@ -77,12 +78,16 @@ class Conditions:
         self._action_predicates = frozenset(engine.action_predicates.values())
 
     def conjunction(
-        self, formula: Formula, binding: Binding, positive: bool, where: Where | Asking | After | None = None
+        self,
+        formula: Formula,
+        binding: Binding,
+        positive: bool,
+        where: MonitorLetter | LatchLetter | StateAfterStep | None = None,
     ) -> Conjunction | None:
         """The propositions that a condition needs; ``None`` if it is never true."""
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise LimitReached(Limited.GROUND_TASK)
+            raise LimitReached(LimitKind.GROUND_TASK)
         match formula:
             case Truth():
                 return () if formula.value == positive else None
@@ -95,21 +100,21 @@ class Conditions:
                 return self._literal(formula, binding, positive, where)
             case And() | Or():
                 parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
-                return all_of(parts) if isinstance(formula, And) == positive else self.network.any(parts)
+                return conjoin(parts) if isinstance(formula, And) == positive else self.network.any(parts)
             case Quantified():
                 every = self.task.bindings(formula.variables, binding)
                 parts = (self.conjunction(formula.body, inner, positive, where) for inner in every)
-                return all_of(parts) if formula.universal == positive else self.network.any(parts)
-            case Temporal() if isinstance(where, Where) and id(formula) in where.program.past_index:
+                return conjoin(parts) if formula.universal == positive else self.network.any(parts)
+            case Temporal() if isinstance(where, MonitorLetter) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
-            case Temporal() if isinstance(where, Asking):
+            case Temporal() if isinstance(where, LatchLetter):
                 asked = where.check.asked[id(formula)]
                 latch = self.monitors[asked.monitor]
                 assert isinstance(latch, Automaton)
                 own = tuple([binding[slot] for slot in asked.slots])
-                there = Where(asked.monitor, latch.program, own, where.taken)
+                there = MonitorLetter(asked.monitor, latch.program, own, where.taken)
                 value = self.conjunction(latch.program.formula, binding, positive, there)
-                if latch.acting:
+                if latch.reads_actions:
                     return value
                 # It has read the present letter already: what it stores is about the next ones.
                 return self.network.any([(self._latched(asked.monitor, own, positive),), value])
@@ -118,7 +123,7 @@ class Conditions:
             case _:
                 assert_never(formula)
 
-    def _past(self, formula: Temporal, binding: Binding, positive: bool, where: Where) -> Conjunction | None:
+    def _past(self, formula: Temporal, binding: Binding, positive: bool, where: MonitorLetter) -> Conjunction | None:
         """A past formula: what is remembered of it, and what this letter says."""
         first, last = formula.operands[0], formula.operands[-1]
         stored = (self._memory(formula, binding, positive, where),)
@@ -129,13 +134,13 @@ class Conditions:
             case "once" | "historically":
                 now = self.conjunction(first, binding, positive, where)
                 either = (operator == "once") == positive
-                return self.network.any([stored, now]) if either else all_of([stored, now])
+                return self.network.any([stored, now]) if either else conjoin([stored, now])
             case "since":
                 now = self.conjunction(first, binding, positive, where)
                 starts = self.conjunction(last, binding, positive, where)
                 if positive:
-                    return self.network.any([starts, all_of([now, stored])])
-                return all_of([starts, self.network.any([now, stored])])
+                    return self.network.any([starts, conjoin([now, stored])])
+                return conjoin([starts, self.network.any([now, stored])])
             case _:
                 assert_never(operator)
 
@@ -147,7 +152,7 @@ class Conditions:
             known = self._memories[key] = self.network.fresh()
         return known
 
-    def _memory(self, formula: Temporal, binding: Binding, value: bool, where: Where) -> int:
+    def _memory(self, formula: Temporal, binding: Binding, value: bool, where: MonitorLetter) -> int:
         """The proposition that a monitor remembers a value of a past formula."""
         index = where.program.past_index[id(formula)]
         key = (where.number, where.binding, index, value)
@@ -166,7 +171,7 @@ class Conditions:
                     comes = self.conjunction(last, binding, True, later)
                 case "since":
                     ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
-                    comes = all_of(ends)
+                    comes = conjoin(ends)
                 case "yesterday" | "weak-yesterday":
                     comes = self.conjunction(first, binding, value, later)
                 case _:
@@ -176,18 +181,18 @@ class Conditions:
         return known
 
     def _literal(
-        self, atom: Atom, binding: Binding, positive: bool, where: Where | Asking | After | None
+        self, atom: Atom, binding: Binding, positive: bool, where: MonitorLetter | LatchLetter | StateAfterStep | None
     ) -> Conjunction | None:
         predicate = atom.predicate
         code = self.task.code_of(atom.arguments, binding)
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
         if predicate in self._action_predicates:
-            if not isinstance(where, Where | Asking) or (where.taken is None and not positive):
+            if not isinstance(where, MonitorLetter | LatchLetter) or (where.taken is None and not positive):
                 return ()
             if where.taken is not None:
                 return () if ((predicate, code) == where.taken) == positive else None
-        if isinstance(where, After):
+        if isinstance(where, StateAfterStep):
             return self._regressed(atom, binding, positive, where.step)
         if not positive and self.engine.axioms is not None and predicate in self.engine.axioms.derived:
             return ()
@@ -215,8 +220,8 @@ class Conditions:
                         out.append(self.conjunction(effect.condition, inner, value))
         now = self._literal(atom, binding, positive, None)
         if positive:
-            return self.network.any([*adds, all_of([now, *deletes])])
-        return all_of([*adds, self.network.any([now, *deletes])])
+            return self.network.any([*adds, conjoin([now, *deletes])])
+        return conjoin([*adds, self.network.any([now, *deletes])])
 
     def remembered(self, runtime: Runtime) -> Iterator[int]:
         """The propositions of memory that hold now."""
@@ -224,7 +229,7 @@ class Conditions:
             automaton = runtime.monitors[monitor]
             assert isinstance(automaton, Automaton)
             instance = automaton.instances.get(binding)
-            if instance is None and (automaton.closed or binding in automaton.done):
+            if instance is None and (automaton.default_retired or binding in automaton.retired):
                 yield number  # decided for good
                 continue
             state = automaton.default.state if instance is None else instance.state
@@ -245,3 +250,90 @@ def _matched(atom: Atom, predicate: int, arguments: tuple[int, ...], known: Bind
         elif binding.setdefault(-1 - argument, wanted) != wanted:
             return None
     return binding
+
+
+Fact = tuple[int, int, bool]
+"""A predicate, the code of its arguments, and whether it is true."""
+Conjunction = tuple[int, ...]
+
+
+class PropositionNetwork:
+    """Propositions, numbered, and operators with ``conditions`` and ``effects``.
+
+    The ``labels`` entry of an operator says which step it belongs to: -1 for those that cost nothing.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.readers: list[list[int]] = []
+        self.needs: list[int] = []
+        self.effects: list[list[int]] = []
+        self.conditions: list[Conjunction] = []
+        self.labels: list[int] = []
+        self.free: list[int] = []
+        self.facts: dict[Fact, int] = {}
+        self._choices: dict[frozenset[Conjunction], int] = {}
+        self._achievers: dict[Fact, list[int]] = {}
+
+    def fresh(self) -> int:
+        """A new proposition."""
+        self.readers.append([])
+        self.size += 1
+        return self.size - 1
+
+    def fact(self, fact: Fact) -> int:
+        """The proposition of a fact."""
+        known = self.facts.get(fact)
+        if known is None:
+            known = self.facts[fact] = self.fresh()
+            for number in self._achievers.get(fact, ()):
+                self.effects[number].append(known)
+        return known
+
+    def operator(self, condition: Conjunction, label: int = -1) -> int:
+        """A new operator."""
+        number = len(self.needs)
+        self.needs.append(len(condition))
+        self.conditions.append(condition)
+        self.effects.append([])
+        self.labels.append(label)
+        for proposition in condition:
+            self.readers[proposition].append(number)
+        if not condition:
+            self.free.append(number)
+        return number
+
+    def achieves(self, operator: int, fact: Fact) -> None:
+        """Let an operator make a fact true."""
+        self._achievers.setdefault(fact, []).append(operator)
+        known = self.facts.get(fact)
+        if known is not None:
+            self.effects[operator].append(known)
+
+    def any(self, parts: Iterable[Conjunction | None]) -> Conjunction | None:
+        """A proposition for a disjunction; ``None`` is never true."""
+        choices: set[Conjunction] = set()
+        for part in parts:
+            if part == ():
+                return ()
+            if part is not None:
+                choices.add(part)
+        if len(choices) < 2:
+            return choices.pop() if choices else None
+        key = frozenset(choices)
+        known = self._choices.get(key)
+        if known is None:
+            known = self._choices[key] = self.fresh()
+            for choice in choices:
+                self.effects[self.operator(choice)].append(known)
+        return (known,)
+
+
+def conjoin(parts: Iterable[Conjunction | None]) -> Conjunction | None:
+    """A conjunction; ``None`` is never true."""
+    out: Conjunction = ()
+    for part in parts:
+        if part is None:
+            return None
+        out = tuple(sorted({*out, *part})) if out and part else out or part
+    return out

@@ -15,10 +15,10 @@ from plansafe.verifier.execution.monitors.program import (
     Component,
     ComponentState,
     LetterTime,
-    advance,
-    judge,
-    start_of,
-    structure,
+    advance_component,
+    component_verdict,
+    start_state,
+    structural_key,
 )
 from plansafe.verifier.execution.monitors.progression import Progression
 from plansafe.verifier.model.nodes import (
@@ -30,8 +30,8 @@ from plansafe.verifier.model.nodes import (
     Task,
     Temporal,
 )
-from plansafe.verifier.model.operations import counts_letters, subformulas, substituted, trace_operator
-from plansafe.verifier.rules.split import past_only
+from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
+from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 MAX_LEAVES = 10
 MAX_STATES = 400
@@ -46,7 +46,7 @@ class CannotCompile(Exception):
 Cube = tuple[tuple[int, bool], ...]
 
 
-class Automaton:
+class TraceAutomaton:
     """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
 
     name: str
@@ -114,7 +114,7 @@ class Automaton:
         return split(0, list(range(len(values))))
 
 
-class Ltl(Automaton):
+class LtlAutomaton(TraceAutomaton):
     """A formula with future operators: its states are what must hold of the rest of the trace."""
 
     name = "rest"
@@ -127,7 +127,7 @@ class Ltl(Automaton):
         self._budget = MAX_EXPANSION
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
-        self.stepwise = any(map(counts_letters, operators))
+        self.stepwise = any(map(is_stutter_sensitive, operators))
         self.start = self.table.normal(formula, positive, self._bit, self._instances)
 
     def _bit(self, formula: Formula) -> int | None:
@@ -135,9 +135,9 @@ class Ltl(Automaton):
         self._budget -= 1
         if self._budget < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
-        if not past_only(formula):
+        if not is_past_only(formula):
             return None
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._index:
             self._index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -146,7 +146,7 @@ class Ltl(Automaton):
         return self._index[key]
 
     def _instances(self, formula: Quantified) -> Iterator[Formula]:
-        return (substituted(formula.body, values) for values in self._task.bindings(formula.variables, {}))
+        return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
         """What must hold of the rest."""
@@ -161,7 +161,7 @@ class Ltl(Automaton):
         return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
 
 
-class WholeTrace(Automaton):
+class OperatorAutomaton(TraceAutomaton):
     """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run.
 
     ``before`` gives the condition that the letter being read is not after one with a given number.
@@ -172,8 +172,8 @@ class WholeTrace(Automaton):
         self.positive, self._before = positive, before
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
-        self.stepwise = counts_letters(operator)
-        self.start = start_of(operator)
+        self.stepwise = is_stutter_sensitive(operator)
+        self.start = start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
@@ -204,12 +204,12 @@ class WholeTrace(Automaton):
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it counts from the letter to come."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
+        after = advance_component(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
             return after - 1  # since when an answer is due, counted from the letter to come
         return after
 
     def verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, turned over for a negation."""
-        found = judge(self.component, state)
+        found = component_verdict(self.component, state)
         return found if self.positive else PERMANENTLY_SATISFIED - found

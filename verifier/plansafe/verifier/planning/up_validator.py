@@ -32,9 +32,9 @@ from unified_planning.plans import PlanKind
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import is_name
-from plansafe.verifier.planning.printed_names import Unprintable, decimal
+from plansafe.verifier.elaborate.symbols import RESERVED
+from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
 NAME = "safecheck"
@@ -209,8 +209,8 @@ def _plan(writer: PDDLWriter, plan: Any) -> tuple[list[Any], str]:
     timed = sorted(plan.timed_actions, key=lambda entry: entry[0])
     lines = []
     for start, instance, duration in timed:
-        suffix = "" if duration is None else f" [{decimal(duration)}]"
-        lines.append(f"{decimal(start)}: {_step(writer, instance)}{suffix}\n")
+        suffix = "" if duration is None else f" [{decimal_text(duration)}]"
+        lines.append(f"{decimal_text(start)}: {_step(writer, instance)}{suffix}\n")
     return [instance for _, instance, _ in timed], "".join(lines)
 
 

@@ -6,19 +6,19 @@ from heapq import heappop, heappush
 from itertools import count
 
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.heuristic import FaultsAhead
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.heuristic import FaultHeuristic
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.search_graph import (
     Act,
     Key,
     Node,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
 
 
 class Agenda:
     """What is to be done at nodes, the cheapest first: tasks by key, each once."""
 
-    def __init__(self, task: RepairTask, ahead: FaultsAhead) -> None:
+    def __init__(self, task: RepairTask, ahead: FaultHeuristic) -> None:
         self.task = task
         self.ahead = ahead
         self.level: Number = 0

@@ -13,30 +13,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts, undecided
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.effects import identity
-from plansafe.verifier.repair.extract import Aligned, alignments
-from plansafe.verifier.repair.fallback import align, lean
-from plansafe.verifier.repair.graph import Search
+from plansafe.verifier.repair.alignments import Alignment, enumerate_alignments
+from plansafe.verifier.repair.edit_reasons import EditReasons
+from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.repair.order import Order
-from plansafe.verifier.repair.reasons import Reasons
+from plansafe.verifier.repair.planner_repairs import align_plan, remove_needless_steps
+from plansafe.verifier.repair.ranking import RepairRanking
 from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.reporting.report import Headline
 
 if TYPE_CHECKING:
-    from plansafe.verifier.planning.port import Planner
+    from plansafe.verifier.planning.planner import Planner
 
 SAFE = (Headline.SAFE, Headline.VALID)
 IN_PART = "plans cannot be repaired if a rule is exempt for only some objects"
 
 
-Progress = Callable[[Number, int], None]
+ProgressCallback = Callable[[Number, int], None]
 """Called during a search with the lower bound of the cost, and the number of expanded nodes."""
 
 
@@ -44,7 +43,7 @@ def repair(
     checker: Checker,
     plan: Source,
     options: RepairOptions = RepairOptions(),  # noqa: B008
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RepairResult:
     """The repairs of least cost of ``plan``, the best first, each replayed. ``checker`` must be ``ok``.
 
@@ -57,7 +56,7 @@ def repair(
     if report.headline in SAFE:
         return RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True)
     read = checker.read(plan)
-    problem = unsupported(checker, read)
+    problem = unsupported_plan_reason(checker, read)
     if problem:
         return RepairResult(RepairStatus.NOT_FOUND, detail=problem)
     meant = _meant(checker, read.steps, options)
@@ -87,11 +86,11 @@ def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options:
     return options.protected | frozenset(own)
 
 
-def unsupported(checker: Checker, read: ReadSteps) -> str:
+def unsupported_plan_reason(checker: Checker, read: ResolvedPlan) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    if checker.options.question.in_part:
+    if checker.options.criteria.has_partial_exemptions:
         return IN_PART
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
@@ -104,7 +103,7 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
 class _Spare(NamedTuple):
     """A repair that may not be the nearest, its cost, and what found it."""
 
-    aligned: Aligned
+    aligned: Alignment
     cost: Number
     author: str
 
@@ -118,27 +117,27 @@ class Repairer:
         plan: Source,
         steps: Sequence[GroundAction | IllFormed],
         options: RepairOptions,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self.checker = checker
         self.engine = checker.engine
-        self.question = checker.options.question
+        self.criteria = checker.options.criteria
         self.plan = plan
         self.steps = steps
         self.options = options
         limit = options.time_limit_s
         self.deadline = None if limit is None else monotonic() + limit
         self._progress = progress
-        self._searches: list[Search] = []
+        self._searches: list[RepairSearch] = []
         text = checker.read(plan).text
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
-        self._order = Order(checker, steps, self.texts, bool(options.purposes) and not checker.engine.task.goal)
-        self.ties: list[Aligned] = []
+        self._order = RepairRanking(checker, steps, self.texts, bool(options.purposes) and not checker.engine.task.goal)
+        self.ties: list[Alignment] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
         self._no_safe_plan = False
         """Whether it was proved that no safe plan reaches the goal."""
-        self._reasons = Reasons(checker.engine, steps, self.question)
+        self._reasons = EditReasons(checker.engine, steps, self.criteria)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
@@ -187,7 +186,7 @@ class Repairer:
         return self._result_of(search, candidates, complete, limited)
 
     def _result_of(
-        self, search: Search, candidates: list[Aligned], complete: bool, limited: str, author: str = ""
+        self, search: RepairSearch, candidates: list[Alignment], complete: bool, limited: str, author: str = ""
     ) -> RepairResult:
         """The result where there are repairs of one cost. ``author``: what found them, if the search itself did not.
 
@@ -206,16 +205,16 @@ class Repairer:
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _task(self) -> RepairTask:
-        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.question)
+        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.criteria)
 
-    def _search(self, insertions_only: bool = False) -> Search:
+    def _search(self, insertions_only: bool = False) -> RepairSearch:
         tie_limit = 0.1 if insertions_only else self.options.tie_limit_s
         progress = None if insertions_only else self._progress
-        search = Search(self._task(), tie_limit, insertions_only, progress)
+        search = RepairSearch(self._task(), tie_limit, insertions_only, progress)
         self._searches.append(search)
         return search
 
-    def _allow(self, search: Search, share: float) -> None:
+    def _allow(self, search: RepairSearch, share: float) -> None:
         """Let a search use a share of the time and work that is left; a little time is kept for the rest."""
         if self.deadline is not None:
             left = self.deadline - monotonic()
@@ -241,13 +240,13 @@ class Repairer:
         planned, proof = self._planned(_THIRD)
         return None if planned is None else _Spare(planned, _cost(planned, self.options), "a planner"), proof
 
-    def _at_the_limit(self, search: Search) -> tuple[list[Aligned], bool]:
+    def _at_the_limit(self, search: RepairSearch) -> tuple[list[Alignment], bool]:
         """What a search had found when its time was up."""
         if not search.terminals:
             return [], False
         return self._extract(search, min([node.cost for node in search.terminals]))[0], False
 
-    def _levels(self, search: Search, most: Number | None) -> tuple[list[Aligned], bool]:
+    def _levels(self, search: RepairSearch, most: Number | None) -> tuple[list[Alignment], bool]:
         """Search at rising costs until repairs are found whose new steps are all needed; whether these are all.
 
         Raises :class:`LimitReached`.
@@ -289,12 +288,12 @@ class Repairer:
             for weight in set(weights):
                 heappush(heap, cost + weight)
 
-    def _extract(self, search: Search, cost: Number) -> tuple[list[Aligned], bool]:
+    def _extract(self, search: RepairSearch, cost: Number) -> tuple[list[Alignment], bool]:
         """The repairs of a cost, at most a multiple of what will be listed; whether these are all."""
-        out: list[Aligned] = []
+        out: list[Alignment] = []
         most = max(20 * self.options.max_repairs, 200)
         late = None if self.deadline is None else monotonic() + self.options.tie_limit_s
-        for aligned in alignments(search.root, search.terminals, cost, late):
+        for aligned in enumerate_alignments(search.root, search.terminals, cost, late):
             needed = self._needed(aligned)
             if needed is None:
                 return out, False
@@ -306,7 +305,7 @@ class Repairer:
 
     # -- intent -------------------------------------------------------------------------------------------------------
 
-    def _needed(self, aligned: Aligned) -> bool | None:
+    def _needed(self, aligned: Alignment) -> bool | None:
         """Whether no set of new steps can be left out; ``None`` if the time did not suffice for all sets.
 
         A set without substitutions need not be tried: leaving it out would be a cheaper repair, and there is none. Nor
@@ -326,7 +325,7 @@ class Repairer:
 
     def safe(self, steps: tuple[GroundAction, ...]) -> bool:
         """Whether a plan is executable, reaches the goal and breaks no rule so that it decides."""
-        key = tuple(map(identity, steps))
+        key = tuple(map(step_key, steps))
         known = self._safe.get(key)
         if known is None:
             known = self._safe[key] = self.is_safe(self.outcome(steps))
@@ -337,25 +336,25 @@ class Repairer:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([counts(self.engine, v, self.question) for v in outcome.violations])
-            and not undecided(self.engine, outcome, self.question)
+            and not any([self.engine.decides(v, self.criteria) for v in outcome.violations])
+            and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
             and outcome.limit is None
         )
 
     def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
-        run = Run(self.engine, HALT)
-        run.steps(steps)
+        run = Replay(self.engine, HALT)
+        run.run_steps(steps)
         return run.outcome(len(steps))
 
     # -- presentation -------------------------------------------------------------------------------------------------
 
-    def _present(self, ranked: list[Aligned], cost: Number) -> tuple[Repair, ...]:
+    def _present(self, ranked: list[Alignment], cost: Number) -> tuple[Repair, ...]:
         out: list[Repair] = []
         seen: set[tuple[object, ...]] = set()
         self._places = _places(ranked)
         for aligned in ranked:
-            key = (*map(identity, aligned.steps), *aligned.kinds)
+            key = (*map(step_key, aligned.steps), *aligned.kinds)
             if key in seen:
                 continue
             seen.add(key)
@@ -376,7 +375,7 @@ class Repairer:
             out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report, replayed))
         return tuple(out)
 
-    def edits(self, aligned: Aligned) -> tuple[Edit, ...]:
+    def edits(self, aligned: Alignment) -> tuple[Edit, ...]:
         """The edits of an alignment, in order of places, deletions last; with reasons while there is time for them."""
         out = []
         explain = self._explained < _EXPLAINED or (len(aligned.steps) * self._explained < _EXPLAINED_STEPS)
@@ -400,7 +399,7 @@ class Repairer:
             out.append(Edit(EditKind.DELETE, gone, 0, self.texts[gone - 1], "", reason))
         return tuple(out)
 
-    def _range(self, aligned: Aligned, place: int) -> tuple[int, int]:
+    def _range(self, aligned: Alignment, place: int) -> tuple[int, int]:
         """The places (from 1) around one at which a step does the same in some tied repair; (0, 0) if only there."""
         known = self._places.get(_elsewhere(aligned, place), set())
         first = last = place
@@ -412,12 +411,12 @@ class Repairer:
 
     # -- where the search finds nothing -------------------------------------------------------------------------------
 
-    def _nothing(self, search: Search, limited: str) -> RepairResult:
+    def _nothing(self, search: RepairSearch, limited: str) -> RepairResult:
         """The result where the search ended without a repair."""
         bound, expanded = search.proved, search.expanded
         if search.root.broken:
             first = search.root.broken[0]
-            rule = self.engine.rules[self.engine.plan.parts[first.part].rule].name
+            rule = self.engine.rules[self.engine.rule_set.parts[first.part].rule].name
             how = "leaves undecided" if first.undecided else "already violates"
             detail = f"the initial state {how} rule `{rule}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
@@ -438,23 +437,23 @@ class Repairer:
             detail = f"the search was limited to cost {float(self.options.max_cost or 0):g} (--max-cost)"
         return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
 
-    def _planned(self, share: float) -> tuple[Aligned | None, str]:
+    def _planned(self, share: float) -> tuple[Alignment | None, str]:
         """The cheapest repair that planners' plans give within the limits; or in words that there is no safe plan."""
-        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
+        from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus  # noqa: PLC0415 - loads the planners
 
         planners, limit = self._planners(share)
         most = self.options.max_cost
-        best: Aligned | None = None
+        best: Alignment | None = None
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
-            solution = planners.solve(Query(self.checker, before, True, False, limit))
-            if solution.answer is Answer.UNSOLVABLE and not prefix:
+            solution = planners.solve(PlanningQuery(self.checker, before, True, False, limit))
+            if solution.status is PlanningStatus.UNSOLVABLE and not prefix:
                 self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
-            if solution.answer is not Answer.SOLVED:
+            if solution.status is not PlanningStatus.SOLVED:
                 continue
-            steps = lean((*before, *solution.steps), self.steps, self.safe)
-            aligned = align(self.steps, steps, self.options.protected)
+            steps = remove_needless_steps((*before, *solution.steps), self.steps, self.safe)
+            aligned = align_plan(self.steps, steps, self.options.protected)
             if aligned is None or not self.safe(aligned.steps):
                 continue
             if most is not None and _cost(aligned, self.options) > most:
@@ -465,7 +464,7 @@ class Repairer:
 
     def _planners(self, share: float) -> tuple[Planner, float]:
         """The planners, and the seconds that one question to them may take."""
-        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
+        from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - loads the planners
 
         limit = 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
         return default_planners() if self.options.max_work is None else default_planners(_PLANNER_NODES), limit
@@ -473,20 +472,20 @@ class Repairer:
     @cached_property
     def unsafe_goal(self) -> bool:
         """Whether it was proved that the goal can be reached, but not safely; after :meth:`run`. Asks a planner."""
-        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415 - loads the planners
+        from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus  # noqa: PLC0415 - loads the planners
 
         if not self._no_safe_plan:
             return False
         planners, limit = self._planners(_LAST)
-        return planners.solve(Query(self.checker, (), False, False, limit)).answer is Answer.SOLVED
+        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).status is PlanningStatus.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
-        run = Run(self.engine, HALT)
-        run.steps(self.steps)
+        run = Replay(self.engine, HALT)
+        run.run_steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if counts(self.engine, v, self.question)]
+        broken = [v for v in outcome.violations if self.engine.decides(v, self.criteria)]
         bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 
@@ -502,13 +501,13 @@ _EXPLAINED, _EXPLAINED_STEPS = 2, 400
 """Repairs whose edits are explained in any case; and steps of plans with edits that are explained beyond."""
 
 
-def _elsewhere(aligned: Aligned, place: int) -> tuple[object, ...]:
+def _elsewhere(aligned: Alignment, place: int) -> tuple[object, ...]:
     """What a repair is but for the place of one of its steps."""
     rest = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
-    return (*map(identity, rest), identity(aligned.steps[place]), aligned.origin[place], *aligned.kinds)
+    return (*map(step_key, rest), step_key(aligned.steps[place]), aligned.origin[place], *aligned.kinds)
 
 
-def _places(ties: Sequence[Aligned]) -> dict[tuple[object, ...], set[int]]:
+def _places(ties: Sequence[Alignment]) -> dict[tuple[object, ...], set[int]]:
     """The places of each inserted or moved step in repairs that are otherwise the same."""
     out: dict[tuple[object, ...], set[int]] = {}
     for aligned in ties[:_MOST_RANGED]:
@@ -521,5 +520,5 @@ def _places(ties: Sequence[Aligned]) -> dict[tuple[object, ...], set[int]]:
 _MOST_RANGED = 500
 
 
-def _cost(aligned: Aligned, options: RepairOptions) -> Number:
+def _cost(aligned: Alignment, options: RepairOptions) -> Number:
     return sum([options.weights.of(EditKind(kind)) for kind in aligned.kinds])

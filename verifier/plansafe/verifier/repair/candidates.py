@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import Conditional, GroundEffects, identity
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.effects import Conditional, GroundEffects, step_key
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.search_graph import (
     Node,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
 
 
 class Candidate(NamedTuple):
@@ -58,7 +58,7 @@ class Candidates:
         assert value is not None
         found = effects.acting(demand.subject, wanted, value, node.state)
         if found is not None:
-            for taken in {identity(taken): taken for taken in found}.values():
+            for taken in {step_key(taken): taken for taken in found}.values():
                 if self.legal(node, taken):
                     yield taken
             return

@@ -7,23 +7,26 @@ quantifies over many objects is not spelt out: see :mod:`.instances`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, satisfying_bindings, select_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
-from plansafe.verifier.model.instances import Part, flattened, instances, selected
 from plansafe.verifier.model.nodes import (
+    Action,
     And,
     Atom,
     Binding,
     Compare,
     Equal,
+    Fluent,
     Formula,
     Not,
+    Operator,
     Or,
     Quantified,
     Task,
@@ -31,10 +34,8 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import free_slots
-from plansafe.verifier.repair.effects import OPEN, Objects, agree
-from plansafe.verifier.repair.selectivity import Selectivity
-from plansafe.verifier.repair.signs import signed_reads
+from plansafe.verifier.model.operations import expression_fluents, free_slots
+from plansafe.verifier.repair.effects import OPEN, ObjectPattern, matches_pattern
 
 MAX_SPELT_OUT = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""
@@ -58,7 +59,7 @@ class Demand(NamedTuple):
     pattern: tuple[int, ...] = ()
     ever: bool = False
 
-    def wanted(self, task: Task) -> Objects:
+    def wanted(self, task: Task) -> ObjectPattern:
         """The objects of the fact, :data:`OPEN` where any will do; ``None`` for any fact."""
         if self.code is None:
             return self.pattern or None
@@ -72,7 +73,7 @@ class Demand(NamedTuple):
             return False
         if self.code is not None or not self.pattern:
             return self.code in (None, code)
-        return agree(self.pattern, task.decode(code, len(self.pattern)))
+        return matches_pattern(self.pattern, task.decode(code, len(self.pattern)))
 
 
 Demands = frozenset[Demand]
@@ -82,7 +83,7 @@ class _TooMany(Exception):
     """More facts than are worth listing."""
 
 
-class Demander:
+class DemandFinder:
     """Finds demands for conditions of one task."""
 
     def __init__(self, engine: Engine) -> None:
@@ -160,7 +161,7 @@ class Demander:
         if evaluator.holds(formula, binding) is wanted:
             return None
         if every:
-            found = instances(evaluator, formula.variables, formula.body, not wanted, binding)
+            found = satisfying_bindings(evaluator, formula.variables, formula.body, not wanted, binding)
             return self._junction(evaluator, ((formula.body, inner) for inner in found), wanted, True) or frozenset()
         return self._some(evaluator, list(formula.variables), [(formula.body, wanted)], binding)
 
@@ -198,14 +199,14 @@ class Demander:
     # -- many objects -------------------------------------------------------------------------------------------------
 
     def _some(
-        self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[Part], binding: Binding
+        self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[SignedFormula], binding: Binding
     ) -> Demands:
         """For each binding of the variables, demands for one of the goals that is not met under it.
 
         Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern; where it
         leaves few bindings for which it is met, the other goals are asked for under these.
         """
-        flat = flattened(self.task, variables, goals, binding)
+        flat = flatten_goals(self.task, variables, goals, binding)
         if flat is None:
             return frozenset()
         variables, parts, binding = flat
@@ -224,7 +225,7 @@ class Demander:
         for number, part in enumerate(ranked, 1):
             out |= self._asked(evaluator, variables, part, binding)
             left = ranked[number:]
-            chosen = selected(evaluator, variables, part, binding, SELECTIVE) if left else None
+            chosen = select_bindings(evaluator, variables, part, binding, SELECTIVE) if left else None
             if chosen is not None:
                 rest = [v for v in variables if v.slot not in chosen.slots]
                 for inner in chosen.bindings:
@@ -232,7 +233,7 @@ class Demander:
                 break
         return frozenset(out)
 
-    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: Part, binding: Binding) -> Demands:
+    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: SignedFormula, binding: Binding) -> Demands:
         """Demands for a part, for each binding of the variables under which it is not met."""
         formula, wanted = part
         if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:
@@ -295,3 +296,83 @@ class Demander:
             demand = Demand(subject, code, value, pattern, ever)
             out |= {demand} if value is not None else self._any_change(demand)
         return self._changing(out)
+
+
+_MOST = 1_000_000
+
+
+class Selectivity:
+    """Counts by predicate and value, for one task."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.task = engine.task
+        self._base = len(engine.task.predicates)
+        self._counts: dict[tuple[int, bool | None], int] = {}
+        for action in engine.task.actions.values():
+            for effect in action.start.effects:
+                for atom in effect.adds:
+                    self._add(action, atom.predicate, True, atom.arguments)
+                for atom in effect.deletes:
+                    self._add(action, atom.predicate, False, atom.arguments)
+                for assignment in effect.assignments:
+                    self._add(action, self._base + assignment.function, None, assignment.arguments)
+
+    def _add(self, action: Action, subject: int, value: bool | None, arguments: tuple[int, ...]) -> None:
+        left = [v for v in action.parameters if -1 - v.slot not in arguments]
+        count = prod([len(self.task.domains[v.domain]) for v in left])
+        for key in {(subject, value), (subject, None)}:
+            self._counts[key] = min(self._counts.get(key, 0) + count, _MOST)
+
+    def of(self, subject: int, value: bool | None) -> int:
+        """The ground actions with an effect on one fact of a subject; at least 1."""
+        return max(1, self._counts.get((subject, value), 0))
+
+
+def signed_reads(formula: Formula, wanted: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
+    """Each atom and fluent of a formula, with the value that may give the formula the value ``wanted``.
+
+    ``None``: any change may. An atom that is read both ways comes twice.
+    """
+    stack: list[tuple[Formula, bool | None]] = [(formula, wanted)]
+    while stack:
+        part, sign = stack.pop()
+        match part:
+            case Atom():
+                yield part, sign
+            case Compare():
+                for expression in (part.left, part.right):
+                    yield from [(fluent, None) for fluent in expression_fluents(expression)]
+            case Not():
+                stack.append((part.body, _times(sign, False)))
+            case And() | Or():
+                stack += [(inner, sign) for inner in part.parts]
+            case Quantified():
+                stack.append((part.body, sign))
+            case Temporal():
+                signs = _signs(part.operator)
+                stack += [(inner, _times(sign, own)) for inner, own in zip(part.operands, signs, strict=True)]
+            case Truth() | Equal():
+                pass
+            case _:
+                assert_never(part)
+
+
+def _times(sign: bool | None, own: bool | None) -> bool | None:
+    return None if sign is None or own is None else sign is own
+
+
+def _signs(operator: Operator) -> tuple[bool | None, ...]:
+    """For each operand, whether its truth at more letters helps (or hinders); ``None``: it may do either."""
+    match operator:
+        case "always" | "historically" | "sometime" | "once" | "within" | "at-end":
+            return (True,)
+        case "next" | "weak-next" | "yesterday" | "weak-yesterday" | "hold-after" | "hold-during":
+            return (True,)
+        case "until" | "release" | "since":
+            return True, True
+        case "sometime-after" | "sometime-before" | "always-within":
+            return False, True
+        case "at-most-once":
+            return (None,)
+        case _:
+            assert_never(operator)

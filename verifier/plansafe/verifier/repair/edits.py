@@ -11,9 +11,9 @@ from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.candidates import Candidate, Candidates
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import identity
+from plansafe.verifier.repair.effects import step_key
 from plansafe.verifier.repair.flaws import Flaws, evaluator_at
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.search_graph import (
     ANYTHING,
     BORROW,
     BORROW_STEP,
@@ -248,9 +248,9 @@ class Edits:
         ways = [(INSERT, self.task.weights.insert)]
         if step <= self.task.length and step not in node.borrowed and step not in self.task.protected:
             replaced = self.task.steps[node.position]
-            if isinstance(replaced, IllFormed) or not (self.insertions_only or identity(replaced) == identity(taken)):
+            if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(taken)):
                 ways.append((SUBSTITUTE, self.task.weights.substitute))
-        named = identity(taken)
+        named = step_key(taken)
         for kind, cost in ways:
             key = (kind, *named) if wanted is None else (kind, *named, wanted)
             attempt = partial(self._try, node, taken, kind, cost, extra, wanted)
@@ -259,13 +259,13 @@ class Edits:
     def _try(
         self, node: Node, taken: GroundAction, kind: int, cost: Number, extra: Number, wanted: Demand | None
     ) -> None:
-        did = ("did", kind, *identity(taken))
+        did = ("did", kind, *step_key(taken))
         if did in node.done:
             return
         step = node.position + 1 if kind == SUBSTITUTE else 0
         position = step or node.position
         least = cost + self.ahead.preview(node, taken, position, node.deferred, node.borrowed, 0)
-        key = (kind, *identity(taken)) if wanted is None else (kind, *identity(taken), wanted)
+        key = (kind, *step_key(taken)) if wanted is None else (kind, *step_key(taken), wanted)
         act = partial(self._try, node, taken, kind, cost, extra, wanted)
         if self.agenda.postponed(node, key, act, least):
             return
@@ -274,7 +274,7 @@ class Edits:
             return
         extra += cost
         self.agenda.flaw(
-            node, ("enable", kind, *identity(taken), wanted), partial(self._enable, node, taken, extra, wanted), extra
+            node, ("enable", kind, *step_key(taken), wanted), partial(self._enable, node, taken, extra, wanted), extra
         )
 
     def _enable(self, node: Node, taken: GroundAction, extra: Number, wanted: Demand | None) -> None:

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Join
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.footprints import Key
+from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable
-from plansafe.verifier.model.operations import conjuncts, free_slots, reads_numbers
+from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 
 MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
@@ -28,11 +28,11 @@ MAX_LOOPED = 4
 """Objects of a variable that a search may try one by one in any number."""
 OPEN = -1
 """The place of an object that a pattern leaves open."""
-Objects = tuple[int, ...] | None
+ObjectPattern = tuple[int, ...] | None
 """A pattern of a fact's objects, some :data:`OPEN`; ``None``: any."""
 
 
-def identity(step: GroundAction) -> tuple[str, tuple[int, ...]]:
+def step_key(step: GroundAction) -> tuple[str, tuple[int, ...]]:
     """What tells ground actions apart; an action itself is deep, and must be neither hashed nor compared."""
     return (step.action.name, step.objects)
 
@@ -40,7 +40,7 @@ def identity(step: GroundAction) -> tuple[str, tuple[int, ...]]:
 class Conditional(NamedTuple):
     """An effect that happens only if a condition holds, or whose value is a number: ``value`` is ``None`` there."""
 
-    fact: Key
+    fact: StateVariable
     value: bool | None
     condition: Formula
     binding: dict[int, int]
@@ -55,13 +55,13 @@ class GroundEffects:
 
     __slots__ = ("_found", "_settable", "_step", "_task", "action_fact", "sets")
 
-    def __init__(self, task: Task, step: GroundAction, action_fact: Key | None) -> None:
+    def __init__(self, task: Task, step: GroundAction, action_fact: StateVariable | None) -> None:
         self._task = task
         self._step = step
-        self._found: dict[tuple[int | None, Objects], tuple[Conditional, ...]] = {}
-        self._settable: dict[tuple[int, Objects], set[bool | None]] = {}
+        self._found: dict[tuple[int | None, ObjectPattern], tuple[Conditional, ...]] = {}
+        self._settable: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
         self.action_fact = action_fact
-        sets: dict[Key, bool] = {}
+        sets: dict[StateVariable, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
                 if effect.condition is TRUE:
@@ -75,7 +75,7 @@ class GroundEffects:
         """All facts set under a condition, and all fluents."""
         return self.conditionals(None)
 
-    def conditionals(self, subject: int | None, wanted: Objects = None) -> tuple[Conditional, ...]:
+    def conditionals(self, subject: int | None, wanted: ObjectPattern = None) -> tuple[Conditional, ...]:
         """The facts of one predicate (or fluent) set under a condition, of a pattern if given; ``None``: all facts."""
         key = (subject, wanted)
         found = self._found.get(key)
@@ -83,24 +83,26 @@ class GroundEffects:
             found = self._found[key] = tuple(self._conditionals(subject, wanted))
         return found
 
-    def touches(self, subject: int, wanted: Objects) -> bool:
+    def touches(self, subject: int, wanted: ObjectPattern) -> bool:
         """Whether it may change a fact of a predicate (or fluent) that agrees with a pattern; ``None``: any."""
         return self.acts(subject, wanted) or bool(self.sure(subject, wanted) or self.settable(subject, wanted))
 
-    def acts(self, subject: int, wanted: Objects) -> bool:
+    def acts(self, subject: int, wanted: ObjectPattern) -> bool:
         """Whether taking the step is a fact that agrees with a pattern."""
         fact = self.action_fact
-        return fact is not None and fact[0] == subject and (wanted is None or agree(wanted, self._step.objects))
+        return (
+            fact is not None and fact[0] == subject and (wanted is None or matches_pattern(wanted, self._step.objects))
+        )
 
-    def sure(self, subject: int, wanted: Objects) -> set[bool]:
+    def sure(self, subject: int, wanted: ObjectPattern) -> set[bool]:
         """The values that it surely gives to facts of a predicate that agree with a pattern."""
         own = [(code, value) for (index, code), value in self.sets.items() if index == subject]
         if wanted is None or not own:
             return {value for _, value in own}
         arity = len(wanted)
-        return {value for code, value in own if agree(wanted, self._task.decode(code, arity))}
+        return {value for code, value in own if matches_pattern(wanted, self._task.decode(code, arity))}
 
-    def settable(self, subject: int, wanted: Objects) -> set[bool | None]:
+    def settable(self, subject: int, wanted: ObjectPattern) -> set[bool | None]:
         """The values that it may give under a condition to facts that agree with a pattern."""
         key = (subject, wanted)
         found = self._settable.get(key)
@@ -113,13 +115,13 @@ class GroundEffects:
         return found
 
     def schemas(
-        self, subject: int, wanted: Objects
+        self, subject: int, wanted: ObjectPattern
     ) -> Iterator[tuple[bool | None, Formula, dict[int, int], list[Variable]]]:
         """The effects that may set facts of a pattern under a condition: value, condition, binding, free variables."""
         for effect in self._step.action.start.effects:
             for index, arguments, value in self._changes(effect):
                 if index == subject:
-                    binding = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
+                    binding = unify_pattern(self._task, effect.variables, arguments, wanted, self._step.binding)
                     if binding is not None:
                         yield value, effect.condition, binding, [v for v in effect.variables if v.slot not in binding]
 
@@ -132,12 +134,12 @@ class GroundEffects:
         changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
         return changes
 
-    def _conditionals(self, subject: int | None, wanted: Objects) -> Iterator[Conditional]:
+    def _conditionals(self, subject: int | None, wanted: ObjectPattern) -> Iterator[Conditional]:
         for effect in self._step.action.start.effects:
             for index, arguments, value in self._changes(effect):
                 if subject is not None and index != subject:
                     continue
-                known = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
+                known = unify_pattern(self._task, effect.variables, arguments, wanted, self._step.binding)
                 if known is not None:
                     free = [v for v in effect.variables if v.slot not in known]
                     for binding in self._task.bindings(free, known):
@@ -145,7 +147,7 @@ class GroundEffects:
                         yield Conditional(fact, value, effect.condition, binding)
 
 
-def agree(wanted: tuple[int, ...], objects: tuple[int, ...]) -> bool:
+def matches_pattern(wanted: tuple[int, ...], objects: tuple[int, ...]) -> bool:
     """Whether objects agree with a pattern."""
     return all([one in (OPEN, other) for one, other in zip(wanted, objects, strict=True)])
 
@@ -160,11 +162,11 @@ class _Search(NamedTuple):
     slots: list[int]
 
 
-def unified(
+def unify_pattern(
     task: Task,
     variables: Sequence[Variable],
     arguments: tuple[int, ...],
-    wanted: Objects,
+    wanted: ObjectPattern,
     known: Mapping[int, int] = MappingProxyType({}),
 ) -> dict[int, int] | None:
     """A binding with the objects that a pattern determines; ``None`` if the arguments cannot be its."""
@@ -183,7 +185,7 @@ def unified(
     return binding
 
 
-class Effects:
+class EffectIndex:
     """Effects and achievers of one task, remembered."""
 
     def __init__(self, engine: Engine) -> None:
@@ -198,7 +200,7 @@ class Effects:
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
-        self._achievers: dict[tuple[int, Objects, bool | None], tuple[GroundAction, ...]] = {}
+        self._achievers: dict[tuple[int, ObjectPattern, bool | None], tuple[GroundAction, ...]] = {}
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }
@@ -216,7 +218,7 @@ class Effects:
 
     def of(self, step: GroundAction) -> GroundEffects:
         """The effects of a ground action."""
-        key = identity(step)
+        key = step_key(step)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = GroundEffects(self.task, step, self.engine.action_fact("start", step))
@@ -244,7 +246,7 @@ class Effects:
 
     # -- which actions do something now -------------------------------------------------------------------------------
 
-    def acting(self, index: int, wanted: Objects, value: bool, state: State) -> Iterator[GroundAction] | None:
+    def acting(self, index: int, wanted: ObjectPattern, value: bool, state: State) -> Iterator[GroundAction] | None:
         """The ground actions with an effect that gives facts of a pattern a value in a state.
 
         Whether or not they can be taken there. A search for the bindings of each effect's condition, not a test of
@@ -260,11 +262,13 @@ class Effects:
             searches = self._searches[key] = [self._compiled(*entry[:3], key[2]) for entry in giving]
         return None if any([search is None for search in searches]) else self._acting(searches, wanted, state)
 
-    def _acting(self, searches: Sequence[_Search | None], wanted: Objects, state: State) -> Iterator[GroundAction]:
+    def _acting(
+        self, searches: Sequence[_Search | None], wanted: ObjectPattern, state: State
+    ) -> Iterator[GroundAction]:
         for search in searches:
             assert search is not None
             action, effect, arguments, find, slots = search
-            known = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
+            known = unify_pattern(self.task, (*action.parameters, *effect.variables), arguments, wanted)
             if known is not None:
                 found: list[tuple[int, ...]] = []
                 find(state.facts, state.fluents, found, *[known[slot] for slot in slots])
@@ -277,7 +281,7 @@ class Effects:
         return tuple(dict.fromkeys([entry[0].name for entry in self._effects.get(index, ()) if entry[3] is value]))
 
     def giving(
-        self, index: int, wanted: Objects, value: bool | None
+        self, index: int, wanted: ObjectPattern, value: bool | None
     ) -> Iterator[tuple[Action, tuple[Variable, ...], Formula, dict[int, int]]]:
         """The effects that may give facts of a pattern a value: action, further variables, condition, binding.
 
@@ -292,7 +296,7 @@ class Effects:
             return
         for action, effect, arguments, sets in self._effects.get(index, ()):
             if value is None or sets is None or sets is value:
-                known = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
+                known = unify_pattern(self.task, (*action.parameters, *effect.variables), arguments, wanted)
                 if known is not None:
                     yield action, effect.variables, effect.condition, known
 
@@ -305,13 +309,13 @@ class Effects:
         if whole and effect.variables:
             return None
         formula = And(action.start.condition) if whole else effect.condition
-        disjuncts = None if reads_numbers(formula) else dnf(formula)
+        disjuncts = None if has_comparison(formula) else dnf(formula)
         given = [a for i, a in enumerate(arguments) if known is not None and known[i]]
         slots = sorted({-1 - a for a in given if a < 0})
         outputs = [v.slot for v in action.parameters]
         every = (*action.parameters, *effect.variables)
         wide = {v.slot for v in every if len(self.task.domains[v.domain]) > MAX_LOOPED}
-        if disjuncts is None or any([len(wide - generated_slots(d, slots)) > 1 for d in disjuncts]):
+        if disjuncts is None or any([len(wide - slots_bound_by_literals(d, slots)) > 1 for d in disjuncts]):
             return None
         inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
@@ -325,7 +329,7 @@ class Effects:
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 
-    def achievers(self, index: int, wanted: Objects, value: bool | None) -> tuple[GroundAction, ...]:
+    def achievers(self, index: int, wanted: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
         """The ground actions that may give a fact of a pattern a value (``None``: any change).
 
         Only those whose static preconditions hold.
@@ -333,11 +337,11 @@ class Effects:
         key = (index, wanted, value)
         found = self._achievers.get(key)
         if found is None:
-            each = {identity(step): step for step in self._search(index, wanted, value)}
+            each = {step_key(step): step for step in self._search(index, wanted, value)}
             found = self._achievers[key] = tuple(each.values())
         return found
 
-    def _search(self, index: int, wanted: Objects, value: bool | None) -> Iterator[GroundAction]:
+    def _search(self, index: int, wanted: ObjectPattern, value: bool | None) -> Iterator[GroundAction]:
         for action, _, _, binding in self.giving(index, wanted, value):
             own = {v.slot for v in action.parameters}
             yield from self.groundings(action, {slot: object_ for slot, object_ in binding.items() if slot in own})
@@ -381,7 +385,7 @@ class Effects:
 
     def precondition(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
         """The literals of a ground action's precondition (predicate, code, value), and its other parts."""
-        key = identity(step)
+        key = step_key(step)
         found = self._literals.get(key)
         if found is None:
             own = step.binding

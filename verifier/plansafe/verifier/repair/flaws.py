@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import instances
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variable
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import Conditional, GroundEffects
-from plansafe.verifier.repair.node import (
+from plansafe.verifier.repair.repair_task import DEADLINE, LETTERS, STATE, RepairTask
+from plansafe.verifier.repair.search_graph import (
     ANYTHING,
     BORROW_STEP,
     FEWER,
@@ -21,9 +22,7 @@ from plansafe.verifier.repair.node import (
     Edge,
     Node,
 )
-from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 
 
 class Crossed(NamedTuple):
@@ -54,12 +53,12 @@ class Flaws:
         """The plan ends here, and the goal is unmet."""
         return self.task.demander.flips(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def rules(self, node: Node, broken: tuple[Broken, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+    def rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
         """Rules are broken. One instance is enough: the one that says most precisely what must differ.
 
         Each demand comes with the node where it is made, and what is spent between there and here.
         """
-        parts = self.task.engine.plan.parts
+        parts = self.task.engine.rule_set.parts
         one = min(broken, key=lambda b: self.task.views[b.part][0])
         part = parts[one.part]
         view, bound = self.task.views[one.part]
@@ -83,7 +82,7 @@ class Flaws:
             found |= {Demand(FEWER, bound, None)}
         return [(node, demand, 0) for demand in found]
 
-    def _of_step(self, node: Node, part: Part, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+    def _of_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
         """A step was taken in a state in which it must not be: the state should differ, or the step."""
         edge = node.parents[0]
         evaluator = evaluator_at(edge.source)
@@ -158,7 +157,7 @@ class Flaws:
         if value is demand.value:
             return demander.able(evaluator, free, [condition], binding)
         found: set[Demand] = set()
-        for inner in instances(evaluator, tuple(free), condition, True, binding):
+        for inner in satisfying_bindings(evaluator, tuple(free), condition, True, binding):
             found |= demander.flips(evaluator, condition, inner, False)
         return found
 

@@ -12,17 +12,15 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import GroundEffects, identity
-from plansafe.verifier.repair.node import Node
-from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.views import STATE
+from plansafe.verifier.repair.effects import GroundEffects, step_key
+from plansafe.verifier.repair.repair_task import STATE, RepairTask
+from plansafe.verifier.repair.search_graph import Node
 
 MAX_FAULTS = 10
 """Faults that are counted; the rest is found on the way."""
@@ -49,7 +47,7 @@ class _Fault(NamedTuple):
     removable: frozenset[int]
 
 
-class FaultsAhead:
+class FaultHeuristic:
     """Counts the faults ahead of nodes."""
 
     def __init__(self, task: RepairTask) -> None:
@@ -109,13 +107,13 @@ class FaultsAhead:
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
             evaluator = Evaluator(self.task.engine.task, run.state.facts, run.state.fluents)
             for part, binding in broken.get(number - 1, ()):
-                formula = self.task.engine.plan.parts[part].body
+                formula = self.task.engine.rule_set.parts[part].body
                 demands = self.task.demander.flips(evaluator, formula, binding, True)
                 if demands:
                     self._add(out, number, 0, demands)
@@ -132,19 +130,19 @@ class FaultsAhead:
             condition = And(step.action.start.condition)
             if evaluator.holds(condition, binding) is False:
                 self._add(out, number, number, self.task.demander.flips(evaluator, condition, binding, True))
-            run.steps([step], number - 1)
+            run.run_steps([step], number - 1)
         return out
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.task.engine, FORCE)
-        run.steps(self.task.steps)
+        run = Replay(self.task.engine, FORCE)
+        run.run_steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.question):
+            if not self.task.engine.decides(violation, self.task.criteria):
                 continue
-            part = self.task.engine.plan.parts[violation.part]
+            part = self.task.engine.rule_set.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
             if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
                 continue
@@ -259,4 +257,4 @@ class FaultsAhead:
         first, second = self.task.achievers(x.demand), self.task.achievers(y.demand)
         if len(first) > _FEW or len(second) > _FEW:
             return True
-        return bool({identity(step) for step in first} & {identity(step) for step in second})
+        return bool({step_key(step) for step in first} & {step_key(step) for step in second})

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, unjudged
-from plansafe.verifier.rules.home import reworded
-from plansafe.verifier.rules.kinds import memberships
+from plansafe.verifier.rules.home_profile import with_changed_severity
+from plansafe.verifier.rules.kinds import opened_kind_members
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
-    from plansafe.verifier.kernel import Judgement, Kernel
+    from plansafe.verifier.kernel import Kernel, KernelVerdict
     from plansafe.verifier.kernel import World as KernelWorld
     from plansafe.verifier.reporting.worlds import Completion
-    from plansafe.verifier.rules.expanded import PlainOpening
+    from plansafe.verifier.rules.expanded_specs import OpenDeclaration
 
 MAX_WORK = 100_000
 """Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""
@@ -49,7 +49,7 @@ class Confirmer:
     def confirm(self, plan: Source, report: Report) -> Report:
         """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
         mode = self.compiled.options.replay
-        found = report.findings or report.decided.exempted
+        found = report.findings or report.verdict_basis.exempted
         if mode == "never" or report.headline is None or not (found or mode == "always"):
             return report
         if not self._readable(report.steps):
@@ -61,14 +61,14 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text, limit=self._limit())
+                judgement = kernel.audit(plan.text, limit=self._limit())
         except (KernelRejects, KernelLimit):
             return report
         findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
         exempted = tuple(
             [
                 e._replace(findings=tuple([f._replace(replayed=_agrees(f, judgement)) for f in e.findings]))
-                for e in report.decided.exempted
+                for e in report.verdict_basis.exempted
             ]
         )
         wrong = [f for f in (*findings, *[f for e in exempted for f in e.findings]) if f.replayed is False]
@@ -78,7 +78,7 @@ class Confirmer:
         if mode == "always" and not (capped or judgement.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {judgement.headline}"
             return self._disagreement(plan, report, message, None)
-        return report._replace(findings=findings, decided=report.decided._replace(exempted=exempted))
+        return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=exempted))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
@@ -93,7 +93,7 @@ class Confirmer:
         try:
             with _shallow():
                 others = ("skip", "force") if report.readings else ()
-                judgement = kernel.judge(plan.text, kernel_world(self.compiled, world), others, self._limit())
+                judgement = kernel.audit(plan.text, kernel_world(self.compiled, world), others, self._limit())
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:
@@ -126,8 +126,8 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text, limit=self._limit())
-                return judgement.headline in ("SAFE", "VALID") if judgement.told else None
+                judgement = kernel.audit(plan.text, limit=self._limit())
+                return judgement.headline in ("SAFE", "VALID") if judgement.blame_known else None
         except (KernelRejects, KernelLimit):
             return None
 
@@ -148,8 +148,10 @@ class Confirmer:
             compiled, options = self.compiled, self.compiled.options
             names = {rule.name for rule in compiled.rules if rule.applicable}
             changes = compiled.home.changes if compiled.home is not None else ()
-            rules = [write(reworded(r, changes)) for r in compiled.expanded.rules if r.node[1] in names]
-            rules += [write(invariant.node) for invariant in compiled.expanded.invariants]
+            rules = [
+                format_node(with_changed_severity(r, changes)) for r in compiled.expanded.rules if r.node[1] in names
+            ]
+            rules += [format_node(invariant.node) for invariant in compiled.expanded.invariants]
             rules += [f"(:open {_opened(opening)})" for opening in compiled.expanded.openings]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
             texts = (compiled.domain.text, compiled.problem.text, safety)
@@ -162,7 +164,7 @@ class Confirmer:
                         judge=options.judge,
                         min_severity=options.min_severity,
                         exemptions=[(e.rules, e.objects) for e in options.exemptions],
-                        kinds=memberships(compiled.symbols),
+                        kinds=opened_kind_members(compiled.symbols),
                     )
             except (KernelRejects, KernelLimit):
                 self._kernel = None
@@ -196,7 +198,7 @@ def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
     return KernelWorld(facts, numbers, choose, world.order, durations)
 
 
-def _opened(opening: PlainOpening) -> str:
+def _opened(opening: OpenDeclaration) -> str:
     """An open predicate as the kernel reads it, mapped to the domain's own."""
     types: dict[str, str] = {}
     waiting: list[str] = []
@@ -204,7 +206,7 @@ def _opened(opening: PlainOpening) -> str:
     while items:
         item = items.pop(0)
         if item == "-":
-            kind = write(items.pop(0))
+            kind = format_node(items.pop(0))
             types.update(dict.fromkeys(waiting, kind))
             waiting = []
         else:
@@ -224,7 +226,7 @@ def _shallow() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
+def _agrees(finding: Finding, judgement: KernelVerdict) -> bool | None:
     """Whether the kernel has the finding; ``None`` for what it does not judge."""
     if "halt" not in finding.readings:
         return None

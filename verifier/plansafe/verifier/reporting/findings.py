@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, bind
-from plansafe.verifier.model.operations import is_temporal, reads
+from plansafe.verifier.model.operations import atoms_and_fluents, atoms_in, is_temporal
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.reporting.follows import Following, Violated
+from plansafe.verifier.reporting.consequences import Consequences, MergedViolation
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.reporting.history import Answer, Fact, Past, Question
+    from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FailureReasons, ReasonQuery
 
 _CODES = {
     "process": (SC.PROCESS_VIOLATED, FindingClass.PROCESS),
@@ -35,16 +35,20 @@ _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
 
 def write_findings(
-    compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
+    compiled: CompiledTask,
+    plan: Source,
+    read: ResolvedPlan | None,
+    outcomes: list[Outcome],
+    violated: list[MergedViolation],
 ) -> tuple[tuple[Finding, ...], int]:
     """Findings in order of reading and step, at most as many as asked for; and how many were left out.
 
     What follows from a failed step comes behind all others.
     """
     if read is None:
-        read = read_steps(compiled.engine, plan)
+        read = resolve_plan(compiled.engine, plan)
     failures = _failures(outcomes)
-    following = Following(outcomes, failures, violated)
+    following = Consequences(outcomes, failures, violated)
     writer = Writer(compiled, plan, read, outcomes, following)
     violated = sorted(
         violated,
@@ -69,12 +73,16 @@ def write_findings(
 
 
 def write_exempt(
-    compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
+    compiled: CompiledTask,
+    plan: Source,
+    read: ResolvedPlan | None,
+    outcomes: list[Outcome],
+    violated: list[MergedViolation],
 ) -> tuple[Finding, ...]:
     """Findings for violations that are exempt, in order of step, at most as many as asked for."""
-    read = read or read_steps(compiled.engine, plan)
+    read = read or resolve_plan(compiled.engine, plan)
     first = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))[: compiled.options.max_findings]
-    writer = Writer(compiled, plan, read, outcomes, Following(outcomes, _failures(outcomes), violated))
+    writer = Writer(compiled, plan, read, outcomes, Consequences(outcomes, _failures(outcomes), violated))
     return tuple([finding for finding in writer.write([], first) if finding.rule is not None])
 
 
@@ -96,9 +104,9 @@ class Writer:
     """Writes findings with their places, tables and help."""
 
     def __init__(
-        self, compiled: CompiledTask, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Following
+        self, compiled: CompiledTask, plan: Source, read: ResolvedPlan, outcomes: list[Outcome], following: Consequences
     ) -> None:
-        from plansafe.verifier.reporting.history import History, Question  # noqa: PLC0415 - for findings alone
+        from plansafe.verifier.reporting.fact_history import FactHistory, ReasonQuery  # noqa: PLC0415 - for findings alone
 
         self.compiled = compiled
         self.task = compiled.task
@@ -106,15 +114,17 @@ class Writer:
         self.read = read
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.following = following
-        halt = History(compiled, read, outcomes[0])
-        self.histories = {o.reading: History(compiled, read, o, halt) if n else halt for n, o in enumerate(outcomes)}
-        self.question = Question
+        halt = FactHistory(compiled, read, outcomes[0])
+        self.histories = {
+            o.reading: FactHistory(compiled, read, o, halt) if n else halt for n, o in enumerate(outcomes)
+        }
+        self.criteria = ReasonQuery
 
     def span(self, step: int) -> Span | None:
         """The place of a step, by its number."""
         return self.read.spans[step - 1] if 1 <= step <= len(self.read.spans) else None
 
-    def write(self, failures: list[tuple[Failure, tuple[str, ...]]], violated: list[Violated]) -> list[Finding]:
+    def write(self, failures: list[tuple[Failure, tuple[str, ...]]], violated: list[MergedViolation]) -> list[Finding]:
         """Findings for failed steps, violated rules and an unmet goal.
 
         The plan runs again at most twice for each reading that has violations, and once for a table of a failure or of
@@ -127,13 +137,13 @@ class Writer:
             for n, (f, r) in enumerate(failures)
             if f.step in self.outcomes[r[0]].reasons
         }
-        goal: Answer | None = None
+        goal: FailureReasons | None = None
         if halt.goal is not True:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
             goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
-        answers: dict[int, Answer] = {}
+        answers: dict[int, FailureReasons] = {}
         over_all = {n for n in told if failures[n][0].code == SC.OVER_ALL and {"halt", "skip"} <= set(failures[n][1])}
-        past: dict[str, dict[tuple[int, int], Past]] = {}
+        past: dict[str, dict[tuple[int, int], FactChanges]] = {}
         for reading in self.outcomes:
             mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
             if mine:
@@ -164,7 +174,11 @@ class Writer:
     # -- failed steps -------------------------------------------------------------------------------------------------
 
     def _failure(
-        self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]
+        self,
+        failure: Failure,
+        readings: tuple[str, ...],
+        answer: FailureReasons | None,
+        past: dict[tuple[int, int], FactChanges],
     ) -> Finding:
         step = failure.step
         text = self._step_text(step)
@@ -207,8 +221,8 @@ class Writer:
                     related += self._changes(answer, past, letter)
         else:
             message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
-            if failure.other:
-                span = self.span(failure.other)
+            if failure.interfering_step:
+                span = self.span(failure.interfering_step)
                 if span is not None:
                     related.append(Label(self.plan.name, span, "happens at the same time", False))
         if isinstance(taken, GroundAction) and isinstance(taken.action.node, list):
@@ -239,9 +253,9 @@ class Writer:
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
                 return self.compiled.context.label(
-                    At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
+                    Place(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
                 )
-        return self.compiled.context.label(At(node, 1), f"`{action.name}` is declared here", False)
+        return self.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
     def _other_failure(self, failure: Failure) -> str:
         match failure.code:
@@ -256,7 +270,7 @@ class Writer:
             case _:
                 return failure.detail
 
-    def _help(self, answer: Answer, step: int) -> str | None:
+    def _help(self, answer: FailureReasons, step: int) -> str | None:
         """Where else the plan makes the missing facts true."""
         for reason in answer.reasons:
             if not isinstance(reason.formula, model.Atom):
@@ -265,7 +279,7 @@ class Writer:
                 reason.formula.predicate,
                 self.task.code_of(reason.formula.arguments, reason.binding),
             )
-            able = self.compiled.engine.changers.get((fact[0], reason.wanted), ())
+            able = self.compiled.engine.changing_actions.get((fact[0], reason.wanted), ())
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
                 if (
@@ -278,7 +292,7 @@ class Writer:
                     return f"step {later} `{text}` {verb} `{which}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
-                actions = self.compiled.engine.changers.get((reason.formula.predicate, True), ())
+                actions = self.compiled.engine.changing_actions.get((reason.formula.predicate, True), ())
                 if actions:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
@@ -296,15 +310,17 @@ class Writer:
 
     # -- violated rules -----------------------------------------------------------------------------------------------
 
-    def _violation_question(self, v: Violated) -> Question:
+    def _violation_question(self, v: MergedViolation) -> ReasonQuery:
         binding = bind(v.part.parameters, v.violation.binding)
         formula = v.part.body
         if v.part.mode == "each" and v.part.guard is not None:
             formula = model.Or((model.Not(v.part.guard), formula))
         temporal = is_temporal(formula)
-        return self.question(v.violation.letter, formula, binding, temporal or v.part.mode == "whole")
+        return self.criteria(v.violation.letter, formula, binding, temporal or v.part.mode == "whole")
 
-    def _violation(self, v: Violated, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
+    def _violation(
+        self, v: MergedViolation, answer: FailureReasons, past: dict[tuple[int, int], FactChanges]
+    ) -> Finding:
         code, finding_class = _CODES[v.rule.kind]
         step = v.violation.step
         letter = v.violation.letter
@@ -323,7 +339,7 @@ class Writer:
         notes = [
             _reason_text(self.task, reason.formula, reason.binding, reason.wanted)
             for reason in answer.reasons
-            if next(reads(reason.formula), None)
+            if next(atoms_and_fluents(reason.formula), None)
             is not None  # which things are the same, or of a type, is no news to a reader
         ]
         # Where a step is forbidden, the state before it was judged; the row is that of the step.
@@ -357,7 +373,7 @@ class Writer:
             follows=self.following.of_violation(v),
         )
 
-    def _where(self, v: Violated) -> str:
+    def _where(self, v: MergedViolation) -> str:
         """Where a rule is violated. A happening of timed literals alone has no step of its own."""
         step, letter = v.violation.step, v.violation.letter
         if self.following.cut_off(v):
@@ -369,19 +385,19 @@ class Writer:
         alone = v.part.mode != "each" and not self.histories[v.readings[0]].taken(letter)
         return f"after step {step}" if alone else f"at step {step}"
 
-    def _leads_on(self, v: Violated) -> bool:
+    def _leads_on(self, v: MergedViolation) -> bool:
         """Whether the step of a finding leads away from the letter it was judged in."""
         return v.violation.step in [step for step, _ in self.histories[v.readings[0]].taken(v.violation.letter + 1)]
 
-    def _earlier_steps(self, v: Violated) -> list[Label]:
+    def _earlier_steps(self, v: MergedViolation) -> list[Label]:
         """For a formula about actions: the last step before the violation that each of its action atoms matches."""
         action_predicates = {predicate: key for key, predicate in self.compiled.engine.action_predicates.items()}
         values = bind(v.part.parameters, v.violation.binding)
         history = self.histories[v.readings[0]]
         matched = v.violation.step if v.part.mode == "each" else 0
         out: dict[int, Label] = {}
-        for read in reads(v.part.body):
-            if not isinstance(read, model.Atom) or read.predicate not in action_predicates:
+        for read in atoms_in(v.part.body):
+            if read.predicate not in action_predicates:
                 continue
             kind, name = action_predicates[read.predicate]
             wanted = [a if a >= 0 else values.get(-1 - a) for a in read.arguments]
@@ -412,19 +428,19 @@ class Writer:
             fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
             for key in (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when"):
                 if key in fields:
-                    return self.compiled.context.label(At(node, fields[key]), text, False)
+                    return self.compiled.context.label(Place(node, fields[key]), text, False)
         return self.compiled.context.label(rule.at, text, False)
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
-    def _goal(self, halt: Outcome, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
+    def _goal(self, halt: Outcome, answer: FailureReasons, past: dict[tuple[int, int], FactChanges]) -> Finding:
         """The goal is not reached."""
         history = self.histories["halt"]
         missing = [_reason_text(self.task, r.formula, r.binding, r.wanted) for r in answer.reasons]
         related = self._changes(answer, past, halt.letters)
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
         if isinstance(node, list):
-            related.append(self.compiled.context.label(At(node), "the goal", False))
+            related.append(self.compiled.context.label(Place(node), "the goal", False))
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         follows = self.following.of_goal()
         if halt.failures and not follows and len(self.outcomes) > 1:
@@ -456,7 +472,7 @@ class Writer:
         """Rule instances that could not be decided."""
         out: dict[str, Finding] = {}
         for part_number, binding in halt.undecided:
-            part = self.compiled.engine.plan.parts[part_number]
+            part = self.compiled.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
             if rule.name in out:
                 continue
@@ -478,7 +494,7 @@ class Writer:
             )
         return list(out.values())
 
-    def _changes(self, answer: Answer, past: dict[tuple[int, int], Past], letter: int) -> list[Label]:
+    def _changes(self, answer: FailureReasons, past: dict[tuple[int, int], FactChanges], letter: int) -> list[Label]:
         """Labels at the steps that last changed the facts that matter."""
         by_step: dict[int, list[str]] = {}
         for fact in answer.facts:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
-    from plansafe.verifier.rules.home import Effects
+    from plansafe.verifier.rules.home_profile import ProfileEffects
 
 NO_KNOWN_KIND = "objects without a known kind"
 """The limit that a report names whose verdict objects without a kind keep from being SAFE."""
@@ -129,10 +129,10 @@ class Finding(NamedTuple):
     world: int | None = None
     follows: tuple[int, ...] = ()  # the failed steps that it follows from (docs/language.md, section 6)
 
-    def decides(self, question: Question) -> bool:
+    def decides(self, criteria: VerdictCriteria) -> bool:
         """Whether a violation that was found decides; of other findings, true."""
-        severe = self.severity is None or question.reaches(self.severity)
-        return severe and not (question.introduced and self.blame is Blame.PRE_EXISTING)
+        severe = self.severity is None or criteria.is_severe_enough(self.severity)
+        return severe and not (criteria.only_introduced and self.blame is Blame.PRE_EXISTING)
 
 
 class RuleCount(NamedTuple):
@@ -150,7 +150,7 @@ class RuleCount(NamedTuple):
     applicable: bool = True  # the task has objects for every parameter
 
 
-class Exempted(NamedTuple):
+class UsedExemption(NamedTuple):
     """An exemption that was used, how often, and for what (no more than findings are listed)."""
 
     exemption: Exemption
@@ -158,17 +158,17 @@ class Exempted(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class Decided(NamedTuple):
+class VerdictBasis(NamedTuple):
     """Which violations decided (docs/language.md, section 6), and how many were found that did not.
 
     ``before``: those that were there before the plan; ``minor``: others, below the least severity that decides;
     ``exempted``: those that decided nothing because of an exemption alone, by exemption.
     """
 
-    question: Question = EVERY_VIOLATION
+    criteria: VerdictCriteria = EVERY_VIOLATION
     before: int = 0
     minor: int = 0
-    exempted: tuple[Exempted, ...] = ()
+    exempted: tuple[UsedExemption, ...] = ()
 
 
 class Reading(NamedTuple):
@@ -180,7 +180,7 @@ class Reading(NamedTuple):
     safe: Worlds
 
 
-class Suspicion(NamedTuple):
+class PossibleViolation(NamedTuple):
     """Kinds that would make a plan break a rule, if the objects of a class had all of them.
 
     ``others`` are classes whose objects would have to have the kinds, too.
@@ -203,7 +203,7 @@ class UnclassifiedClass(NamedTuple):
     name: str
     objects: tuple[str, ...]
     used: bool
-    breaks: tuple[Suspicion, ...] = ()
+    possible_violations: tuple[PossibleViolation, ...] = ()
 
 
 class NotApplicableGroup(NamedTuple):
@@ -228,7 +228,7 @@ class Coverage(NamedTuple):
     applicable: int
     not_applicable: tuple[NotApplicableGroup, ...] = ()
     unclassified: tuple[UnclassifiedClass, ...] = ()
-    given: tuple[GivenKinds, ...] = ()
+    given_kinds: tuple[GivenKinds, ...] = ()
 
 
 class Report(NamedTuple):
@@ -260,8 +260,8 @@ class Report(NamedTuple):
     suppressed: int = 0  # findings beyond the output limit, counted but not listed
     worlds: WorldsReport | None = None
     certificate: str | None = None
-    decided: Decided = Decided()
-    home: Effects | None = None  # what the profile of a home changed, if there is one
+    verdict_basis: VerdictBasis = VerdictBasis()
+    home: ProfileEffects | None = None  # what the profile of a home changed, if there is one
     coverage: Coverage | None = None  # what the rules of specifications see of the task; None without specifications
     answer: bool = False  # the plan was read in an answer, among other text
 
@@ -280,14 +280,14 @@ class Report(NamedTuple):
         """``safe``, or ``None`` if it is ALL only because no applicable rule can decide."""
         if self.safe is not Worlds.ALL:
             return self.safe
-        may_decide = self.decided.question.may_decide
+        may_decide = self.verdict_basis.criteria.may_decide
         checked = any(rule.applicable and may_decide(rule.name, rule.severity) for rule in self.rules)
         return self.safe if checked else None
 
     @property
     def inapplicable(self) -> int:
         """The number of rules that could decide, if none of them is applicable; otherwise 0."""
-        may_decide = self.decided.question.may_decide
+        may_decide = self.verdict_basis.criteria.may_decide
         deciding = [rule for rule in self.rules if may_decide(rule.name, rule.severity)]
         return 0 if any(rule.applicable for rule in deciding) else len(deciding)
 

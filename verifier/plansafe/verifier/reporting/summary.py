@@ -10,53 +10,52 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.consequences import MergedViolation
 from plansafe.verifier.reporting.findings import write_exempt, write_findings
-from plansafe.verifier.reporting.follows import Violated
 from plansafe.verifier.reporting.report import (
-    Decided,
-    Exempted,
     FindingClass,
     Headline,
     Reading,
     Report,
     RuleCount,
+    UsedExemption,
+    VerdictBasis,
     Worlds,
     unjudged,
 )
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.rules.question import Exemption, Question
+from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
     rules = compiled.rules
     violated = violated_rules(compiled, outcomes)
     hard = [v for v in violated if not v.rule.preference]
-    question = compiled.options.question
-    exempt = {id(v): e for v in hard if (e := exempting(question, v)) is not None}
+    criteria = compiled.options.criteria
+    exempt = {id(v): e for v in hard if (e := find_exemption(criteria, v)) is not None}
     held = [v for v in hard if id(v) not in exempt]
     listed = _listed(compiled, held)
-    counted = [v for v in held if question.blames(v.rule, v.blame)]
+    counted = [v for v in held if criteria.counts_unless_exempt(v.rule, v.blame)]
     executable = Worlds.NONE if halt.failures else Worlds.ALL
     goal = Worlds.ALL if halt.goal is True else Worlds.NONE
     safe = Worlds.ALL
     if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
-    elif undecided(compiled.engine, halt, question) or halt.limit is not None:
+    elif compiled.engine.leaves_undecided(halt.undecided, criteria) or halt.limit is not None:
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
-    counts = _counts(compiled, halt, violated)
-    checked = any(count.instances and question.decides(rule) for count, rule in zip(counts, rules, strict=True))
+    rule_counts = _counts(compiled, halt, violated)
+    checked = any(count.instances and criteria.can_decide(rule) for count, rule in zip(rule_counts, rules, strict=True))
     headline = _headline(executable, goal, safe, checked)
     if listed or halt.failures or halt.goal is not True or halt.undecided:
         findings, suppressed = write_findings(compiled, plan, read, outcomes, listed)
@@ -89,7 +88,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
         safe,
         halt.steps,
         findings,
-        counts,
+        rule_counts,
         tuple([_reading(compiled, o, counted) for o in outcomes]) if halt.failures else (),
         tuple(diagnostics),
         _metric(compiled, halt, soft),
@@ -97,46 +96,48 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
         _assumptions(compiled, read, len(held) - len(listed)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
-        decided=_decided(question, held)._replace(exempted=_exempted(compiled, plan, read, outcomes, hard, exempt)),
+        verdict_basis=_decided(criteria, held)._replace(
+            exempted=_exempted(compiled, plan, read, outcomes, hard, exempt)
+        ),
     )
 
 
-def _listed(compiled: CompiledTask, hard: list[Violated]) -> list[Violated]:
+def _listed(compiled: CompiledTask, hard: list[MergedViolation]) -> list[MergedViolation]:
     """What is listed: what ``blame`` says, else all but what was there before where that decides nothing."""
     blame = compiled.options.blame
     if blame:
         return [v for v in hard if v.blame in blame]
-    return [v for v in hard if v.blame != "pre-existing"] if compiled.options.question.introduced else hard
+    return [v for v in hard if v.blame != "pre-existing"] if compiled.options.criteria.only_introduced else hard
 
 
-def _decided(question: Question, hard: list[Violated]) -> Decided:
+def _decided(criteria: VerdictCriteria, hard: list[MergedViolation]) -> VerdictBasis:
     """What decided, and how much was found under *halt* that did not."""
-    idle = [v for v in hard if "halt" in v.readings and not question.blames(v.rule, v.blame)]
-    before = len([v for v in idle if question.introduced and v.blame == "pre-existing"])
-    return Decided(question, before, len(idle) - before)
+    idle = [v for v in hard if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
+    before = len([v for v in idle if criteria.only_introduced and v.blame == "pre-existing"])
+    return VerdictBasis(criteria, before, len(idle) - before)
 
 
-def exempting(question: Question, violated: Violated) -> Exemption | None:
+def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exemption | None:
     """The exemption that keeps a violation from deciding, if nothing else does."""
-    if not question.exemptions or not question.blames(violated.rule, violated.blame):
+    if not criteria.exemptions or not criteria.counts_unless_exempt(violated.rule, violated.blame):
         return None
-    return question.exempted(violated.rule.name, [name for _, name in violated.binding])
+    return criteria.find_exemption(violated.rule.name, [name for _, name in violated.binding])
 
 
 def _exempted(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
-    hard: list[Violated],
+    hard: list[MergedViolation],
     exempt: dict[int, Exemption],
-) -> tuple[Exempted, ...]:
+) -> tuple[UsedExemption, ...]:
     """The exemptions that were used, in their order, with what was found in any reading."""
     out = []
     for exemption in compiled.options.exemptions:
         own = [v for v in hard if exempt.get(id(v)) is exemption]
         if own:
-            out.append(Exempted(exemption, len(own), write_exempt(compiled, plan, read, outcomes, own)))
+            out.append(UsedExemption(exemption, len(own), write_exempt(compiled, plan, read, outcomes, own)))
     return tuple(out)
 
 
@@ -162,8 +163,8 @@ def ill_formed_is_unknown(report: Report) -> Report:
     return report._replace(safe=safe, readings=tuple(readings))
 
 
-def noted(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = ()
+def with_time_notes(
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, report: Report, forgiven: Collection[int] = ()
 ) -> Report:
     """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
     from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
@@ -182,12 +183,12 @@ def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> 
     return Headline.SAFE if checked else Headline.VALID
 
 
-def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Violated]:
+def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[MergedViolation]:
     """Violations of all readings: one for each rule, binding and step."""
     if not any([outcome.violations for outcome in outcomes]):
         return []
-    task, parts = compiled.task, compiled.engine.plan.parts
-    found: dict[tuple[object, ...], Violated] = {}
+    task, parts = compiled.task, compiled.engine.rule_set.parts
+    found: dict[tuple[object, ...], MergedViolation] = {}
     for outcome in outcomes:
         for violation in outcome.violations:
             part = parts[violation.part]
@@ -197,7 +198,7 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Viol
             key = (part.rule, binding, violation.step)
             known = found.get(key)
             if known is None:
-                found[key] = Violated(violation, rule, part, binding, (outcome.reading,), violation.blame)
+                found[key] = MergedViolation(violation, rule, part, binding, (outcome.reading,), violation.blame)
                 continue
             readings = known.readings if outcome.reading in known.readings else (*known.readings, outcome.reading)
             blame = known.blame
@@ -207,20 +208,20 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Viol
     return list(found.values())
 
 
-def counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
+def rule_counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
     """How much of each rule was checked, and with what result, by one outcome alone."""
     return _counts(compiled, outcome, violated_rules(compiled, [outcome]))
 
 
-def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
-    parts = compiled.engine.plan.parts
+def _counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
+    parts = compiled.engine.rule_set.parts
     unsure = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
     lived_with: dict[int, int] = {}
-    question = compiled.options.question
+    criteria = compiled.options.criteria
     for v in violated:
-        if "halt" in v.readings and not (question.introduced and v.blame == "pre-existing"):
-            where = broken if exempting(question, v) is None else lived_with
+        if "halt" in v.readings and not (criteria.only_introduced and v.blame == "pre-existing"):
+            where = broken if find_exemption(criteria, v) is None else lived_with
             where[v.part.rule] = where.get(v.part.rule, 0) + 1
     quiet = _QUIET.get(compiled.engine)
     if quiet is None:
@@ -238,7 +239,7 @@ def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> 
             others.update(range(len(compiled.rules)))
         elif seen != before:
             others.update([n for n, (now, then) in enumerate(zip(seen, before, strict=True)) if now != then])
-    out = list(quiet.counts)
+    out = list(quiet.rule_counts)
     for number in others:
         out[number] = _count(
             compiled, halt, number, status.get(number, ""), broken.get(number, 0), lived_with.get(number, 0)
@@ -251,7 +252,7 @@ class _Quiet(NamedTuple):
 
     matches: tuple[int, ...]
     touches: tuple[int, ...]
-    counts: tuple[RuleCount, ...]
+    rule_counts: tuple[RuleCount, ...]
 
 
 _QUIET: WeakKeyDictionary[Engine, _Quiet] = WeakKeyDictionary()
@@ -263,7 +264,7 @@ def _count(
 ) -> RuleCount:
     """How much of one rule was checked; the ``status`` is empty where nothing was found."""
     rule = compiled.rules[number]
-    instances = halt.matches[number] if rule.matches else compiled.bindings[number]
+    instances = halt.matches[number] if rule.step_patterns else compiled.bindings[number]
     touches = halt.touches[number] if halt.touches else 0
     if not rule.applicable:
         status = "not applicable"
@@ -277,16 +278,16 @@ def _count(
     )
 
 
-def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
+def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[MergedViolation]) -> Reading:
     bad = any([outcome.reading in v.readings for v in counted])
-    unknown = undecided(compiled.engine, outcome, compiled.options.question) or outcome.limit
+    unknown = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria) or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
     return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
 
 
-def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
+def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
     """How often each preference is violated: once for each binding of the quantifiers around it."""
-    soft = dict(halt.soft)
+    soft = dict(halt.preference_violations)
     bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
@@ -299,7 +300,7 @@ def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
 
 
 def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
-    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415 - where a metric is evaluated
+    from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator  # noqa: PLC0415 - where a metric is evaluated
 
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
@@ -312,26 +313,26 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
             case model.Fluent():
                 code = task.encode(expression.arguments)
                 if code not in halt.state.fluents[expression.function]:
-                    raise Undefined("a fluent of the metric has no value")
+                    raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+                return apply_operator(expression.operator, [value(o) for o in expression.operands])
             case model.TotalTime():
                 return halt.end
             case model.IsViolated():
                 return soft.get(expression.preference, 0)
             case model.Duration():
-                raise Undefined("not a metric")
+                raise UndefinedNumber("not a metric")
             case _:
                 assert_never(expression)
 
     try:
         return str(value(task.metric.expression))
-    except Undefined:
+    except UndefinedNumber:
         return None
 
 
-def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+def _assumptions(compiled: CompiledTask, read: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")

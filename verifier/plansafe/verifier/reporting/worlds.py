@@ -11,7 +11,7 @@ class MissingOutcome(RuntimeError):
     """A world has no outcome for a ``oneof`` of a step: an internal error."""
 
 
-class Outcomes(NamedTuple):
+class OneofOutcomes(NamedTuple):
     """The alternative of each binding of one ``oneof``: ``usual``, except for the bindings in ``exceptions``."""
 
     usual: int
@@ -28,11 +28,11 @@ class Completion(NamedTuple):
 
     facts: frozenset[tuple[int, int]]
     values: dict[tuple[int, int], Number]
-    outcomes: dict[tuple[int, int], Outcomes]
+    outcomes: dict[tuple[int, int], OneofOutcomes]
     order: tuple[int, ...] = ()
     durations: tuple[tuple[int, Number], ...] = ()
 
-    def outcomes_of(self, step: int, number: int) -> Outcomes:
+    def outcomes_of(self, step: int, number: int) -> OneofOutcomes:
         """The outcomes of one ``oneof``. Raises :class:`MissingOutcome`."""
         outcomes = self.outcomes.get((step, number))
         if outcomes is None:

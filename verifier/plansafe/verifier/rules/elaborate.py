@@ -6,27 +6,23 @@ from math import prod
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import (
-    Conditions,
-    Scope,
-    Symbols,
-    parse_number,
-)
-from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
-from plansafe.verifier.elaborate.task import Constraint
-from plansafe.verifier.elaborate.types import Typed
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.task import TaskConstraint
+from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
-from plansafe.verifier.rules.bindings import check_mappings
-from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule, step_form
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said
-from plansafe.verifier.rules.mapping import Name
-from plansafe.verifier.rules.model import Match, Part, Rule
-from plansafe.verifier.rules.narrow import is_vacuous, narrowed
-from plansafe.verifier.rules.open import open_predicate, world_invariant
-from plansafe.verifier.rules.split import mode_of, required
+from plansafe.verifier.rules.impossible_steps import is_vacuous, narrowed
+from plansafe.verifier.rules.mapping import WordName
+from plansafe.verifier.rules.mapping_check import check_mappings
+from plansafe.verifier.rules.model import Rule, RulePart, StepPattern
+from plansafe.verifier.rules.open_predicates import open_predicate, world_invariant
+from plansafe.verifier.rules.rule_conjuncts import required_conjuncts, trajectory_mode
 from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
 from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
 
@@ -36,7 +32,7 @@ _SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the ma
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 
 
-class Rules:
+class RuleElaborator:
     """Elaborates rules; ``rules`` are numbered in the order in which they come."""
 
     def __init__(self, symbols: Symbols) -> None:
@@ -46,7 +42,7 @@ class Rules:
         self.openings: list[model.OpenPredicate] = []
         self.invariants: list[model.WorldInvariant] = []
 
-    def constraints(self, constraints: tuple[Constraint, ...]) -> None:
+    def constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
         """Add the constraints of domain and problem."""
         number = 0
         for constraint in constraints:
@@ -62,7 +58,7 @@ class Rules:
             rule = Rule(name, "constraint", parts, constraint.variables, (), constraint.at, source, preferred)
             self.rules.append(rule)
 
-    def specifications(self, expanded: Expanded) -> None:
+    def specifications(self, expanded: ExpandedSpecs) -> None:
         """Add the rules of specifications, what they leave open, and their invariants.
 
         Rules that need vocabulary which the domain lacks are kept as not applicable; the others are left out.
@@ -82,7 +78,7 @@ class Rules:
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
                 lacks += [("rule", VACUOUS)] if not lacks and is_vacuous(rule.node) else []
-                reason = mapping.without.get(word(rule.node[1]))
+                reason = mapping.without.get(token_text(rule.node[1]))
                 lacks += [] if lacks or reason is None else [("rule", reason[0])]
             if not lacks:
                 filled = mapping is not None and not mapping.filled.isdisjoint(mentioned(rule.node))
@@ -97,9 +93,9 @@ class Rules:
                 known[rule.specification] = known.get(rule.specification, 0) + 1
             else:
                 needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
-                message = f"rule `{word(rule.node[1])}` is not applicable: this domain has no {needs}"
+                message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
-                self.context.warning(SC.RULE_NOT_APPLICABLE, message, At(rule.node, 1), "not checked", help=help)
+                self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
         for binding in expanded.bindings:
             count = sum([known.get(specification, 0) for specification in binding.serves])
             if count:
@@ -122,28 +118,28 @@ class Rules:
         del context.diagnostics[said:]
         return False
 
-    def _not_applicable(self, rule: PlainRule, lacks: list[Name]) -> None:
-        name, kind, at = word(rule.node[1]), word(rule.node[0])[1:], At(rule.node)
+    def _not_applicable(self, rule: PlainRule, lacks: list[WordName]) -> None:
+        name, kind, at = token_text(rule.node[1]), token_text(rule.node[0])[1:], Place(rule.node)
         hazard, targets = next(iter(said(rule.node, ":hazard")), None), said(rule.node, ":target")
         without = Rule(name, kind, (), (), (), at, rule.source, hazard=hazard, targets=targets)
-        self.rules.append(without._replace(applicable=False, lacks=tuple(lacks)))
+        self.rules.append(without._replace(applicable=False, missing_names=tuple(lacks)))
 
-    def _open(self, openings: tuple[PlainOpening, ...], missing: dict[Name, At]) -> None:
+    def _open(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
-            needed: set[Name] = set()
+            needed: set[WordName] = set()
             names_of_types(opening.typed, needed)
             names_of_formula(opening.atom, needed)
             what = f"nothing of `{opening.typed[0]}` is open"
-            if not say_lacking(self.context, needed, missing, what, At(opening.typed)):
+            if not say_lacking(self.context, needed, missing, what, Place(opening.typed)):
                 found = open_predicate(self.symbols, opening)
                 if found is not None:
                     opened.setdefault(found[:3], found)
         self.openings += opened.values()
 
-    def _invariants(self, invariants: tuple[PlainRule, ...], missing: dict[Name, At]) -> None:
+    def _invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
-            what, at = f"invariant `{word(plain.node[1])}` says nothing", At(plain.node, 1)
+            what, at = f"invariant `{token_text(plain.node[1])}` says nothing", Place(plain.node, 1)
             if not say_lacking(self.context, mentioned(plain.node), missing, what, at):
                 invariant = world_invariant(self.symbols, plain.node)
                 if invariant is not None:
@@ -151,10 +147,10 @@ class Rules:
 
     def _rule(self, plain: PlainRule) -> None:
         context, node = self.context, plain.node
-        kind = word(node[0])
+        kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
         scope = Scope()
-        conditions = Conditions(self.symbols, scope, "rules")
+        conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
         declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
@@ -188,16 +184,16 @@ class Rules:
                 operands = (formulas[":when"], formulas[":then"])
                 unbounded = Temporal("sometime-after", operands)
                 answer = unbounded if within is None else Temporal("always-within", operands, (within,))
-                parts = (Part(len(self.rules), parameters, "whole", answer),)
+                parts = (RulePart(len(self.rules), parameters, "whole", answer),)
             case _:
                 parts = self._of_states(kind, formulas, steps, parameters)
         matches = tuple([self._match(step, parameters) for step in steps])
-        name, source = word(node[1]), plain.source
-        self.rules.append(Rule(name, kind[1:], parts, parameters, matches, At(node), source, False, *meta))
+        name, source = token_text(node[1]), plain.source
+        self.rules.append(Rule(name, kind[1:], parts, parameters, matches, Place(node), source, False, *meta))
 
     def _of_states(
         self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
-    ) -> tuple[Part, ...]:
+    ) -> tuple[RulePart, ...]:
         """The parts of a rule about single states, or about steps and the states around them."""
         number = len(self.rules)
         guard = formulas.get(":when", TRUE)
@@ -205,24 +201,26 @@ class Rules:
         after = _both(formulas.get(":require-after"), formulas.get(":forbid-after"))
         if not steps:
             mode = "always" if kind == ":process" else "end"
-            return tuple([Part(number, p, mode, _guarded(guard, b)) for p, b in required(before, parameters)])
+            return tuple(
+                [RulePart(number, p, mode, _guarded(guard, b)) for p, b in required_conjuncts(before, parameters)]
+            )
         condition = None if guard is TRUE else guard
         return tuple(
             [
-                Part(number, p, "each", b, step, condition, is_after)
+                RulePart(number, p, "each", b, step, condition, is_after)
                 for step in steps
                 for body, is_after in ((before, False), (after, True))
-                for p, b in required(body, parameters)
+                for p, b in required_conjuncts(body, parameters)
             ]
         )
 
-    def _match(self, step: Formula, parameters: tuple[Variable, ...]) -> Match:
+    def _match(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
         atom = step.body if isinstance(step, Quantified) else step
         assert isinstance(atom, Atom)
         open_slots = [v for v in parameters if -1 - v.slot not in atom.arguments]
-        return Match(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
+        return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
 
-    def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
+    def _steps(self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]) -> list[Formula]:
         """The steps of ``:on``, ``:at-end`` or ``:during``.
 
         Variables seen here first become parameters typed as the action's.
@@ -237,9 +235,9 @@ class Rules:
             return []
         at = fields[given[0]]
         value = value_of(at)
-        steps: list[tuple[Node, At]] = [(value, at)]
-        if isinstance(value, list) and step_form(value) == "or":
-            steps = [(value[child], At(value, child)) for child in range(1, len(value))]
+        steps: list[tuple[Node, Place]] = [(value, at)]
+        if isinstance(value, list) and step_connective(value) == "or":
+            steps = [(value[child], Place(value, child)) for child in range(1, len(value))]
         implicit = self._implicit([step for step, _ in steps], conditions, declared)
         out: list[Formula] = []
         for step, where in steps:
@@ -250,10 +248,10 @@ class Rules:
             self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
         return out
 
-    def _implicit(self, steps: list[Node], conditions: Conditions, declared: list[Variable]) -> frozenset[str]:
+    def _implicit(self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]) -> frozenset[str]:
         """Bind the variables that are first seen in steps, each with the types that the actions give it."""
         found: dict[str, set[int]] = {}
-        places: dict[str, At] = {}
+        places: dict[str, Place] = {}
         for step in steps:
             if not isinstance(step, list) or not step or not isinstance(step[0], str):
                 continue
@@ -261,16 +259,21 @@ class Rules:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    found.setdefault(word(token), set()).update(types[child - 1])
-                    places.setdefault(word(token), At(step, child))
+                    found.setdefault(token_text(token), set()).update(types[child - 1])
+                    places.setdefault(token_text(token), Place(step, child))
         for name, alternatives in found.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
-            entry = Typed(name, places[name], None, None)
+            entry = TypedName(name, places[name], None, None)
             declared.append(conditions.scope.bind(entry, union, self.symbols.types.domain(union)))
         return frozenset(found)
 
-    def _whole(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Part, ...]:
-        return tuple([Part(len(self.rules), own, *mode_of(body)) for own, body in required(formula, parameters)])
+    def _whole(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
+        return tuple(
+            [
+                RulePart(len(self.rules), own, *trajectory_mode(body))
+                for own, body in required_conjuncts(formula, parameters)
+            ]
+        )
 
 
 def _both(require: Formula | None, forbid: Formula | None) -> Formula:

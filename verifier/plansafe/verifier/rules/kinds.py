@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import did_you_mean, is_object_name
-from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.expanded import Expanded
-from plansafe.verifier.rules.mapping import opened_kind
+from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
+from plansafe.verifier.rules.mapping import kind_type_name
 
 EVERYTHING = frozenset(("object", "thing"))
 """Kinds that every object has: they say nothing about it."""
-OPENED = opened_kind("")
+OPENED = kind_type_name("")
 _NUMBER = re.compile(r"[_-]\d+\Z")
 
 
@@ -58,7 +58,7 @@ class Kinds(NamedTuple):
         )
 
 
-def kinds_of(symbols: Symbols, expanded: Expanded) -> Kinds:
+def bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     """The kinds of a task; there are none without a mapping."""
     above: dict[str, tuple[str, ...]] = {}
     types: dict[str, set[int]] = {}
@@ -78,13 +78,13 @@ def kinds_of(symbols: Symbols, expanded: Expanded) -> Kinds:
     return Kinds(above, {kind: frozenset(numbers) for kind, numbers in types.items()}, frozenset(plain))
 
 
-def _parents(symbols: Symbols, expanded: Expanded, serves: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _parents(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The kinds right above each kind, as the vocabularies declare them."""
     parents: dict[str, tuple[str, ...]] = {}
     for vocabulary in expanded.vocabularies:
         for section in vocabulary.node[1:] if vocabulary.specification in serves else ():
             if isinstance(section, list) and section and section[0] == ":types":
-                for entry in typed_list(symbols.context, section, 1, is_object_name, "a name"):
+                for entry in parse_typed_list(symbols.context, section, 1, is_object_name, "a name"):
                     parents.setdefault(entry.name, entry.types or ())
     return parents
 
@@ -112,7 +112,9 @@ def classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
     return {name: tuple(objects) for name, objects in by_class.items()}
 
 
-def unclassified(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds] = ()) -> dict[str, tuple[int, ...]]:
+def unclassified_objects(
+    symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds] = ()
+) -> dict[str, tuple[int, ...]]:
     """The classes whose objects have no kind, with these objects; nothing in a task without kinds."""
     if not kinds.types:
         return {}
@@ -132,18 +134,18 @@ def unclassified(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds] =
     return result
 
 
-def given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
+def kinds_of_classes(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
     """The kinds that entries give, with those above them."""
     return frozenset([above for entry in entries for kind in entry.kinds for above in kinds.above.get(kind, ())])
 
 
-def check_entries(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
+def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
     """Report classes and kinds that the task does not have: errors, or notes for classes of a profile."""
     context = symbols.context
     by_class = classes(symbols, kinds)
     names = {*by_class, *_leaves(symbols)} - EVERYTHING
     choices = [kind for kind in kinds.types if kind not in EVERYTHING]
-    without = unclassified(symbols, kinds)
+    without = unclassified_objects(symbols, kinds)
     plain = {name for number, name in enumerate(symbols.types.names) if number in kinds.plain}
     for entry in entries:
         for kind in entry.kinds:
@@ -186,7 +188,7 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
     """Declare the types of opened kinds."""
     table = symbols.types
     for kind in kinds:
-        name = opened_kind(kind)
+        name = kind_type_name(kind)
         if name not in table.index:
             table.add(name)
 
@@ -195,12 +197,12 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
     """Give the objects of each class the types of their kinds, which are open."""
     by_class, index = classes(symbols, kinds), symbols.types.index
     for entry in entries:
-        added = tuple([index[opened_kind(above)] for kind in entry.kinds for above in kinds.above[kind]])
+        added = tuple([index[kind_type_name(above)] for kind in entry.kinds for above in kinds.above[kind]])
         for number in by_class.get(entry.name, ()):
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *added}))
 
 
-def memberships(symbols: Symbols) -> dict[str, tuple[str, ...]]:
+def opened_kind_members(symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """The types of opened kinds with their objects, for the kernel, which reads the text of the task."""
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
     return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.added)}

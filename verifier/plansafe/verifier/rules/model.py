@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
 
 
@@ -14,11 +14,11 @@ def shown_names(names: list[str]) -> list[str]:
     return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
 
 
-class Match(NamedTuple):
+class StepPattern(NamedTuple):
     """A step that a rule is about: the action predicate's atom. ``factor``: bindings of parameters it leaves open."""
 
     atom: Atom
-    factor: int
+    bindings_per_match: int
 
 
 def step_predicate(step: Formula) -> int:
@@ -28,7 +28,7 @@ def step_predicate(step: Formula) -> int:
     return atom.predicate
 
 
-class Part(NamedTuple):
+class RulePart(NamedTuple):
     """One thing to monitor for each binding of ``parameters``.
 
     ``mode``: ``always`` (``body`` at every letter; findings are blocks), ``each`` (at every letter where ``step``
@@ -50,10 +50,10 @@ class Rule(NamedTuple):
 
     name: str
     kind: str
-    parts: tuple[Part, ...]
+    parts: tuple[RulePart, ...]
     declared: tuple[Variable, ...]
-    matches: tuple[Match, ...]
-    at: At
+    step_patterns: tuple[StepPattern, ...]
+    at: Place
     source: str
     preference: bool = False
     hazard: str | None = None
@@ -63,6 +63,6 @@ class Rule(NamedTuple):
     rationale: str | None = None
     fix: str | None = None
     applicable: bool = True
-    lacks: tuple[tuple[str, str], ...] = ()
+    missing_names: tuple[tuple[str, str], ...] = ()
     """Why it is not applicable: what neither the domain nor a mapping has, as kind and name; or ``rule``, with the
     reason for which the mapping leaves it out."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.model.printing import Printer
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule, RulePart
 
 _WHEN = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
 
@@ -21,20 +21,20 @@ def rule_text(task: Task, rule: Rule) -> str:
     if rule.declared:
         words.append(f"for {Printer(task).inside(rule.declared).variables(rule.declared)}")
     if not rule.applicable:
-        words.append(f"not applicable: lacks {', '.join([' '.join(lack) for lack in rule.lacks])}")
+        words.append(f"not applicable: lacks {', '.join([' '.join(lack) for lack in rule.missing_names])}")
     return f"rule {rule.name}: {', '.join(words)}"
 
 
 def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     """The steps that a rule about steps counts its instances by."""
-    for match in rule.matches:
+    for match in rule.step_patterns:
         anything = {-1 - a: "_" for a in match.atom.arguments if a < 0}
         printer = Printer(task, anything).inside(rule.declared)
-        each = f", {match.factor} bindings each" if match.factor != 1 else ""
+        each = f", {match.bindings_per_match} bindings each" if match.bindings_per_match != 1 else ""
         yield f"matches {printer.formula(match.atom)}{each}"
 
 
-def part_text(task: Task, part: Part) -> str:
+def part_text(task: Task, part: RulePart) -> str:
     """One part: when it is asked, for which objects, and what must hold."""
     printer = Printer(task).inside(part.parameters)
     if part.step is None:

@@ -17,11 +17,11 @@ from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.own_search import OwnSearch
-from plansafe.verifier.planning.recoverable import recoverable
+from plansafe.verifier.planning.forward_search import ForwardSearch
+from plansafe.verifier.planning.guide import check_recoverable
 
 _MAX_LOOKAHEAD_STEPS = 20
 """Maximum number of steps per request for which a safe continuation to the goal is searched."""
@@ -46,13 +46,13 @@ class MonitorSession:
         checker = prepared.checker
         self._limits = limits
         self._monitor = _monitor(prepared)
-        self._planner = OwnSearch()
+        self._planner = ForwardSearch()
         self.position = 0
         self._rules = [rule.name for rule in checker.rules if rule.applicable]
         self._notes = [diagnostic_object(d, prepared.sources) for d in (*prepared.notes, *checker.diagnostics)]
-        question = checker.options.question
+        criteria = checker.options.criteria
         rules = zip(checker.rules, checker.compiled.bindings, strict=True)
-        deciding = [r for r, bindings in rules if bindings and question.may_decide(r.name, r.severity)]
+        deciding = [r for r, bindings in rules if bindings and criteria.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
             diagnostic = no_rules()._replace(
                 message="no applicable rule can decide: the session would monitor nothing",
@@ -153,8 +153,8 @@ class MonitorSession:
         }
 
     def _find_continuation(self, action: str, seconds: float) -> dict[str, Any]:
-        result = recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
-        return {"answer": result.answer, "continuation": list(result.continuation), "detail": result.detail}
+        result = check_recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
+        return {"answer": result.recoverable, "continuation": list(result.continuation), "detail": result.detail}
 
     def state(self, values: Values) -> dict[str, Any]:
         """Return the position, the verdicts and the facts of the session."""
@@ -206,13 +206,13 @@ def _monitor(prepared: Prepared) -> Monitor:
     reason = None
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         reason = "a rule has more instances than the limit allows, so it cannot be monitored"
-    elif engine.refused is not None:
-        reason = engine.refused.message
+    elif engine.refusal is not None:
+        reason = engine.refusal.message
     elif any([literal.time > 0 for literal in engine.task.timed_literals]):
         reason = "the problem has timed initial literals, and a session has no clock"
     if reason is None:
         try:
             return Monitor(checker.compiled)
-        except LeavesOpen as error:
+        except NeedsOneWorld as error:
             reason = str(error)
     raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)

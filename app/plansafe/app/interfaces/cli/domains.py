@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from plansafe.domains.world import Benchmark
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.elaborate.conditions import Symbols
+    from plansafe.verifier.elaborate.symbols import Symbols
 
 
 class ListOptions(Options):
@@ -132,13 +132,13 @@ def _show_domain(name: str) -> int:
 
 def _print_coverage(checker: Checker, symbols: Symbols) -> None:
     """Print which rules apply to the domain, and which words and types no rule covers."""
-    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415 - loads the engine
+    from plansafe.verifier.rules.domain_coverage import MAPPED, UNBOUND, describe_coverage  # noqa: PLC0415 - loads the engine
 
-    result = coverage(symbols, checker.compiled.expanded, checker.rules)
+    result = describe_coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(result.applicable)} of {len(checker.rules)} apply")
     for rule in result.not_applicable:
-        reason = [text for kind, text in rule.lacks if kind == "rule"]
-        lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.lacks])
+        reason = [text for kind, text in rule.missing_names if kind == "rule"]
+        lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
         print(f"  not {rule.rule}: {reason[0] if reason else f'the domain has no {lacks}'}")
     if result.of(MAPPED):
         print(f"words         {len(result.of(MAPPED))} mapped, {len(result.of(UNBOUND))} without a mapping")

@@ -15,8 +15,8 @@ from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten,
 from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity, near
-from plansafe.specs import table_names, table_path
+from plansafe.grammar.diagnostics import Diagnostic, Severity, suggest_name
+from plansafe.specs import detector_path, detector_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,16 +63,16 @@ def hazards(options: HazardsOptions) -> int:
 
 
 def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, list_all: bool) -> int:
-    from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415 - for this command alone
+    from plansafe.specs.taxonomy import check_taxonomies, load_taxonomies, read_taxonomies  # noqa: PLC0415 - for this command alone
 
     table_file = None if custom_table is None else Discovery(Choice()).read(custom_table, "table", "--table")
     if isinstance(table_file, Diagnostic):
         return complain(table_file)
-    taxonomies = load() if table_file is None else read(table_file.source)
+    taxonomies = load_taxonomies() if table_file is None else read_taxonomies(table_file.source)
     checker = library(domain)
     if isinstance(checker, Diagnostic):
         return complain(checker)
-    problems = taxonomies.diagnostics or check(taxonomies, checker.rules)
+    problems = taxonomies.diagnostics or check_taxonomies(taxonomies, checker.rules)
     errors = [diagnostic for diagnostic in problems if diagnostic.severity is Severity.ERROR]
     if problems:
         print_diagnostics(errors or problems, {taxonomies.table.name: taxonomies.table})
@@ -86,7 +86,7 @@ def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, l
     chosen = [t for t in taxonomies.taxonomies if taxonomy_name is None or t.name == taxonomy_name.lower()]
     if not chosen:
         names = [t.name for t in taxonomies.taxonomies]
-        help = near((taxonomy_name or "").lower(), names) or f"taxonomies: {', '.join(names)}"
+        help = suggest_name((taxonomy_name or "").lower(), names) or f"taxonomies: {', '.join(names)}"
         return complain(Diagnostic(SC.BAD_OPTION, f"unknown taxonomy {taxonomy_name!a}", help=help))
     stream = standard_output()
     stream.write("\n".join(_table_lines(taxonomies, chosen, checker, domain, list_all)) + "\n")
@@ -96,14 +96,14 @@ def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, l
 def _table_lines(
     taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, list_all: bool
 ) -> Iterable[str]:
-    from plansafe.specs.taxonomy import coverage  # noqa: PLC0415 - for this command alone
+    from plansafe.specs.taxonomy import category_coverage  # noqa: PLC0415 - for this command alone
 
     applicable = [rule for rule in checker.rules if rule.applicable]
     counts = f"{len(applicable)} of {len(checker.rules)} rules of `{_LIBRARY}`"
     yield f"{counts} apply to {domain}  ({visible(taxonomies.table.name)})"
     for taxonomy in chosen:
         yield f"\n{visible(taxonomy.name)}: {visible(taxonomy.title)}"
-        for covered in coverage(taxonomy, applicable, domain):
+        for covered in category_coverage(taxonomy, applicable, domain):
             names = covered.rules if list_all else covered.rules[:_RULES_SHOWN]
             more = f", and {len(covered.rules) - len(names)} more" if len(names) < len(covered.rules) else ""
             description = ", ".join(names) + more if names else f"no rule: {covered.reason or 'no reason is given'}"
@@ -123,14 +123,14 @@ def _detector(path: str, output: str | None) -> int:
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415 - for this command alone
 
     if not os.path.exists(path):
-        path = table_path(path) or path
+        path = detector_path(path) or path
     table = Discovery(Choice()).read(path, "table", "given")
     if isinstance(table, Diagnostic):
         if table.code == SC.NO_FILE:
-            names = table_names()
+            names = detector_worlds()
             shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
             other_help = table.help if os.path.splitext(path)[1] else None
-            table = table._replace(help=near(path.lower(), names) or other_help or shipped)
+            table = table._replace(help=suggest_name(path.lower(), names) or other_help or shipped)
         return complain(table)
     source = table.source
     compiled = compile_detector(source)

@@ -31,7 +31,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.specs.lint.model import Lint, LintOptions
+    from plansafe.specs.lint.model import LintOptions, LintResult
 
 _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
 
@@ -145,7 +145,7 @@ def lint(options: SpecificationOptions) -> int:
             if not options.gaps or code == _UNUSABLE:
                 return code
             home_world = domain_request.world or (domain_request.project is not None and domain_request.project.world)
-            judge = Settings(world=home_world or None).question.judge
+            judge = Settings(world=home_world or None).criteria.judge
             return combined_exit_code(
                 (code, _gaps(gathered, tuple(options.example or ()), seconds, judge, form, options.color))
             )
@@ -161,13 +161,13 @@ _UNUSABLE = 2
 def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.specs.lint.api import lint as lint_specification  # noqa: PLC0415
-    from plansafe.specs.lint.model import Lint  # noqa: PLC0415
+    from plansafe.specs.lint.model import LintResult  # noqa: PLC0415
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
     read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}
     sources: Mapping[str, Source] = read
     if gathered.failed:
-        result = Lint((), (), gathered.notes, sources, False)
+        result = LintResult((), (), gathered.notes, sources, False)
     else:
         assert gathered.domain is not None
         specs = [spec.source for spec in gathered.specs]
@@ -179,7 +179,7 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
                 raise
             return complain(missing_package)
         notes = gathered.notes
-        if result.usable and not (result.rules or result.idle):
+        if result.usable and not (result.rules or result.not_applicable):
             advice = "name specifications; `safecheck worlds list` lists the specifications of each domain"
             notes = (
                 *notes,
@@ -215,6 +215,6 @@ def _gaps(
     return 3 if result.diagnostics else 0  # 3: the search did not run
 
 
-def without_ignored(result: Lint, ignore: frozenset[str]) -> Lint:
+def without_ignored(result: LintResult, ignore: frozenset[str]) -> LintResult:
     """The result without the findings of ignored codes."""
-    return result._replace(faults=tuple([fault for fault in result.faults if fault.code not in ignore]))
+    return result._replace(findings=tuple([fault for fault in result.findings if fault.code not in ignore]))

@@ -15,8 +15,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_path
+from plansafe.specs.lint.gaps.gap_search import find_gaps
 from plansafe.specs.lint.gaps.model import GapOptions
-from plansafe.specs.lint.gaps.search import find_gaps
 
 if TYPE_CHECKING:
     from plansafe.app.session.lint_inputs import LintInputs

@@ -24,7 +24,7 @@ from plansafe.app.system.process import REPORT, complain, guarded, limit_memory,
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.certificates.certificate import Certificate
@@ -91,7 +91,7 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
         return _rejected(f"{name}: the proof needs more memory than --memory-limit allows")
     result = "nothing was left to prove" if certificate.constant else "proof verified"
     lines = [f"{result}: {_CLAIMS[certificate.claim]}"]
-    lines += [f"  {line}" for line in _unproved_findings(certificate.question)]
+    lines += [f"  {line}" for line in _unproved_findings(certificate.criteria)]
     lines += [f"  does not cover exempt findings: {visible(exemption)}" for exemption in certificate.exempt]
     lines.append(f"  {_proof_size(certificate)}, written by {visible(certificate.tool)}")
     if plan is None:
@@ -101,10 +101,10 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
         audited = _certificate_of_audit(plan, settings)
         if isinstance(audited, int):
             return audited
-        if audited.question != certificate.question:
-            reason = f"the proof is correct, but for other options: --judge {certificate.question.judge}"
+        if audited.criteria != certificate.criteria:
+            reason = f"the proof is correct, but for other options: --judge {certificate.criteria.judge}"
             return _rejected(
-                f"{reason} --min-severity {certificate.question.min_severity}", "use the options of the audit"
+                f"{reason} --min-severity {certificate.criteria.min_severity}", "use the options of the audit"
             )
         if audited.exempt != certificate.exempt:
             reason = "the proof is correct, but for other exemptions (--home)"
@@ -127,11 +127,11 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
     return 0
 
 
-def _unproved_findings(question: Question) -> list[str]:
+def _unproved_findings(criteria: VerdictCriteria) -> list[str]:
     """The violations that the options leave out of the verdict, and so of the proof."""
-    lines = ["does not cover pre-existing violations (--judge introduced)"] if question.introduced else []
-    if question.min_severity != EVERY_VIOLATION.min_severity:
-        lines.append(f"does not cover rules less severe than `{question.min_severity}` (--min-severity)")
+    lines = ["does not cover pre-existing violations (--judge introduced)"] if criteria.only_introduced else []
+    if criteria.min_severity != EVERY_VIOLATION.min_severity:
+        lines.append(f"does not cover rules less severe than `{criteria.min_severity}` (--min-severity)")
     return lines
 
 

@@ -63,7 +63,7 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
     return tuple(
         [
             fault.diagnostic
-            for fault in result.faults
+            for fault in result.findings
             if fault.code != SC.UNDECIDED_QUESTION and fault.labels and os.path.realpath(fault.labels[0].source) == real
         ]
     )

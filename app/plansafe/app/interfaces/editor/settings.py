@@ -11,13 +11,13 @@ from plansafe.app.session.configuration import in_force
 from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES
 
 SECONDS = 20.0
 """Default time limit for one plan; the project file can change it."""
 _TEXTS = {"domain": "domain", "problem": "problem", "world": "world", "scene": "scene", "goal": "goal", "task": "task"}
 _KEYS = {"specs": "specifications"}
-_CHOICES = {"judge": ("judge", JUDGES), "minSeverity": ("min_severity", SEVERITIES)}
+_CHOICES = {"judge": ("judge", JUDGE_MODES), "minSeverity": ("min_severity", SEVERITIES)}
 
 
 class EffectiveSettings(NamedTuple):

@@ -52,7 +52,7 @@ class StateTrace:
         self.places: tuple[Span, ...] = prepared.places or steps_read.spans
         self.changes: list[tuple[Change, ...]] = []
         self.unavailable_reason = ""
-        if prepared.checker.open or steps_read.open:
+        if prepared.checker.open or steps_read.is_open:
             self.unavailable_reason = (
                 "the task has unknown facts or nondeterministic effects, so there are several possible worlds"
             )
@@ -102,7 +102,7 @@ class StateTrace:
         """
         if self.unavailable_reason or number > len(self.changes):
             return None
-        execution = Execution.initial(self.engine, question=self.prepared.checker.options.question)
+        execution = Execution.initial(self.engine, criteria=self.prepared.checker.options.criteria)
         try:
             for step in self.steps[:number]:
                 if isinstance(step, IllFormed) or not execution.take(step):

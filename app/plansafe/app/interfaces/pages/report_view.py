@@ -20,11 +20,11 @@ from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.reporting.timeline import Look, Mishap, Moment, Timeline, timeline
+from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineMoment, timeline
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
@@ -63,7 +63,7 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = checker.open or read.open
+        has_many_worlds = checker.open or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
@@ -101,14 +101,16 @@ def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
 # -- steps ------------------------------------------------------------------------------------------------------------
 
 
-def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_worlds: bool) -> Iterator[dict[str, Any]]:
+def _timelines(
+    prepared: Prepared, result: Result, read: ResolvedPlan, has_many_worlds: bool
+) -> Iterator[dict[str, Any]]:
     """Yield the timelines of a plan: in its single world, or in each witness of a finding."""
     checker = prepared.checker
     source_texts = _source_texts(prepared, read)
     if not has_many_worlds:
         yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
-    from plansafe.verifier.symbolic.worlds.replaying import made_certain  # noqa: PLC0415 - only for several worlds
+    from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
     worlds = result.report.worlds
     if worlds is None:
@@ -116,7 +118,7 @@ def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_wor
     for scene in scenes(worlds)[:MOST_WORLDS]:
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
-            line = timeline(*made_certain(checker.compiled, read, completion), monotonic() + TIMELINE_S)
+            line = timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
             name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 
@@ -137,12 +139,12 @@ def _worlds(report: Report) -> dict[str, Any]:
     }
 
 
-def _source_texts(prepared: Prepared, read: ReadSteps) -> Sequence[str]:
+def _source_texts(prepared: Prepared, read: ResolvedPlan) -> Sequence[str]:
     """Return each step as the author wrote it, or nothing if the plan is PDDL."""
     if not prepared.places or len(prepared.places) != len(read.steps):
         return ()
     text = prepared.inputs[0].source.text
-    places = [step.written for step in read.timed] if read.timed is not None else range(len(read.steps))
+    places = [step.source_index for step in read.timed] if read.timed is not None else range(len(read.steps))
     return [text[prepared.places[place].start : prepared.places[place].end].strip() for place in places]
 
 
@@ -174,17 +176,17 @@ def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict
     }
 
 
-def _first_mishaps(line: Timeline) -> list[Mishap]:
+def _first_mishaps(line: Timeline) -> list[StepFailure]:
     """Return the first occurrence of each repeated problem of a step."""
     return list({(mishap.step, mishap.code, mishap.other): mishap for mishap in reversed(line.mishaps)}.values())[::-1]
 
 
-def _moment(moment: Moment) -> dict[str, Any]:
+def _moment(moment: TimelineMoment) -> dict[str, Any]:
     time = moment.time
     return {**moment._asdict(), "time": _number(time), "at": _place(time)}
 
 
-def _look(look: Look) -> dict[str, Any]:
+def _look(look: RuleStatusSpan) -> dict[str, Any]:
     return look._asdict()
 
 
@@ -202,7 +204,7 @@ def _place(number: Number | None) -> float | None:
 
 
 def _explanation(
-    session: Session, prepared: Prepared, result: Result, read: ReadSteps, search_s: float
+    session: Session, prepared: Prepared, result: Result, read: ResolvedPlan, search_s: float
 ) -> dict[str, Any]:
     """Return the causal graph and, for an unsafe plan, the error classes, root causes and repairs."""
     explanation: dict[str, Any] = {}
@@ -245,22 +247,22 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
     }
 
 
-def _graph(prepared: Prepared, read: ReadSteps, examination: Examined) -> dict[str, Any]:
-    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.diagnose.graph import picture  # noqa: PLC0415
+def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dict[str, Any]:
+    from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
+    from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     if len(read.steps) > MOST_DRAWN:
         return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
     try:
-        structure = causal_structure(prepared.checker, read.steps)
+        structure = find_causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:
         return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
     if examination.repair is not None:
         diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
-    graph = picture(structure, diagnosis)
+    graph = plan_graph(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
     offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [

@@ -45,10 +45,10 @@ class GapOptions(NamedTuple):
     """
 
     time_limit_s: float = 30.0
-    steps: int = 1500
-    limit: int = 10
-    least: float = 0.5
-    planners: bool = True
+    max_steps: int = 1500
+    max_gaps: int = 10
+    min_score: float = 0.5
+    use_planners: bool = True
     judge: str = "all"
 
 

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.model import UNCOVERED, UNREAD
-from plansafe.specs.lint.gaps.words import UNREAD as UNREAD_WEIGHT
-from plansafe.specs.lint.gaps.words import Word, Words
+from plansafe.specs.lint.gaps.suspicion import UNREAD_WEIGHT, Suspicion, SuspicionWeights
 from plansafe.verifier.execution.steps import GroundAction
 
 NAME = "<name>"
 """Stands for the name of a proposed rule until it is printed."""
-LINK = 0.5
+LINK_PENALTY = 0.5
 """What each fact costs that only connects."""
 
 
-class Fact(NamedTuple):
+class GroundFact(NamedTuple):
     """A ground fact."""
 
     predicate: int
@@ -38,22 +37,22 @@ class Proposal(NamedTuple):
     words: frozenset[str]
 
 
-def proposed(
-    kind: str, text: str, words: Iterable[Word], code: str | None = None, more: Sequence[str] = (), links: int = 0
+def make_proposal(
+    kind: str, text: str, words: Iterable[Suspicion], code: str | None = None, more: Sequence[str] = (), links: int = 0
 ) -> Proposal:
     """A proposal; it is as suspicious as its words, the weaker ones counted by half, a quarter, ..."""
     said = sorted({word for word in words if word.weight}, key=lambda word: (-word.weight, word.reason))
     strongest = said[0].weight if said else 0.0
-    score = sum([word.weight / 2**place for place, word in enumerate(said)]) - LINK * links
+    score = sum([word.weight / 2**place for place, word in enumerate(said)]) - LINK_PENALTY * links
     reasons = [word.reason for word in said]
     code = code or (UNREAD if strongest >= UNREAD_WEIGHT else UNCOVERED)
     return Proposal(code, kind, text, round(score, 3), tuple([*more, *reasons][:4]), frozenset([kind, *reasons]))
 
 
-class Lifted:
+class LiftedNames:
     """Names for objects: variables, typed by the kinds that the objects were declared with."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: SuspicionWeights) -> None:
         self.words = words
         self.task = words.task
         self._named: dict[int, tuple[str, str]] = {}
@@ -65,7 +64,7 @@ class Lifted:
             self._named[item] = f"?{kind}-{len(self._named) + 1}", kind
         return self._named[item][0]
 
-    def facts(self, facts: Sequence[Fact]) -> str:
+    def facts(self, facts: Sequence[GroundFact]) -> str:
         """Facts that hold together, about variables."""
         names = [(self.task.predicates[f.predicate].name, *[self.variable(o) for o in f.objects]) for f in facts]
         texts = [f"({' '.join(words)})" for words in names]

@@ -17,13 +17,13 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.rules.question import EVERY_VIOLATION, JUDGES, SEVERITIES, Question
-from plansafe.verifier.symbolic.certificates.proof import Checker, Clause, WrongStep, trimmed
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, JUDGE_MODES, SEVERITIES, VerdictCriteria
+from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, WrongStep, trim_proof
 from plansafe.verifier.symbolic.circuits.circuit import Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
-from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, searched
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.texts import outcome_said
+from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, search_within_limits
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.world_text import describe_outcome
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
@@ -39,7 +39,7 @@ MAX_DIGITS = 10
 MAX_FILES = 1000
 
 
-class File(NamedTuple):
+class CertifiedFile(NamedTuple):
     """A text that a certificate is about: a ``domain``, ``problem``, ``spec``, ``home`` or ``plan``, hash and name."""
 
     kind: str
@@ -54,10 +54,10 @@ class Certificate(NamedTuple):
     """
 
     claim: str
-    question: Question
+    criteria: VerdictCriteria
     exempt: tuple[str, ...]
     tool: str
-    files: tuple[File, ...]
+    files: tuple[CertifiedFile, ...]
     cnf: str
     variables: int
     clauses: int
@@ -85,20 +85,20 @@ class Rejected(Exception):
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def bad(encoding: Encoding) -> tuple[Literal, Literal]:
+def failing_world_literals(encoding: Encoding) -> tuple[Literal, Literal]:
     """Two literals, both true in the worlds that exist and in which something fails, is broken, or is undecided."""
     e = encoding
     return e.allowed, e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1]) ^ 1
 
 
-def certificate(
+def write_certificate(
     encoding: Encoding,
     claim: str,
     files: Iterable[tuple[str, Source]],
     task: Task,
     steps: Sequence[GroundAction | IllFormed],
     deadline: float | None = None,
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
 ) -> str | None:
     """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
 
@@ -108,28 +108,28 @@ def certificate(
     if encoding.limits:
         return None
     known, clauses = _clauses(encoding)
-    if known.numeric:
+    if known.numeric_inputs:
         return None
     now = time.monotonic()
-    proof = refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
+    proof = find_refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
     if proof is None:
         return None
-    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(question)]
+    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(criteria)]
     lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
     lines += list(_inputs(encoding, known, task, steps))
     lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
-    return sealed(lines)
+    return seal(lines)
 
 
-def _asked(question: Question) -> list[str]:
+def _asked(criteria: VerdictCriteria) -> list[str]:
     """What decides, where that is not every violation."""
-    out = [f"c judge {question.judge}"] if question.introduced else []
-    least = question.min_severity
+    out = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
+    least = criteria.min_severity
     out += [f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else []
-    return out + [f"c exempt {json.dumps(f'{e.said}: {e.reason}')}" for e in question.exemptions]
+    return out + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]
 
 
-def sealed(lines: Iterable[str]) -> str:
+def seal(lines: Iterable[str]) -> str:
     """Lines with the last one, which shows damage; it is no signature."""
     text = "".join([line + "\n" for line in lines])
     return f"{text}c end {hashlib.sha256(text.encode()).hexdigest()}\n"
@@ -141,10 +141,10 @@ def matches(certificate: Certificate, encoding: Encoding) -> bool:
 
 
 def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
-    roots = bad(encoding)
+    roots = failing_world_literals(encoding)
     known = Clauses(encoding.circuit)
     clauses = [clause for batch in known.encode(roots) for clause in batch]
-    return known, [*clauses, *[[known.literal(root)] for root in roots]]
+    return known, [*clauses, *[[known.signed_variable(root)] for root in roots]]
 
 
 def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
@@ -155,18 +155,18 @@ def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
 def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]) -> Iterator[str]:
     """What the variables stand for."""
     for node in known.inputs:
-        variable, key = known.literal(2 * node), encoding.circuit.keys[node]
+        variable, key = known.signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
             said = task.fact_text(key.predicate, key.code)
         elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):
-            outcome = outcome_said(task, taken, key.step, key.number, key.objects, key.alternative)
+            outcome = describe_outcome(task, taken, key.step, key.number, key.objects, key.alternative)
             said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
         else:
             continue
         yield f"c variable {variable} {json.dumps(said)[1:-1]}"
 
 
-def refutation(clauses: list[list[int]], deadline: float | None = None) -> list[str] | None:
+def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> list[str] | None:
     """The steps of a proof that clauses cannot all be true; ``None`` if none was found before ``deadline``.
 
     The search ends after ``MAX_SEARCHES`` searches of ``_CONFLICTS`` conflicts each.
@@ -191,7 +191,7 @@ def refutation(clauses: list[list[int]], deadline: float | None = None) -> list[
             for _ in range(MAX_SEARCHES):
                 if file.seek(0, 2) >= MAX_PROOF:
                     break
-                answer = searched(solver, [], deadline, _CONFLICTS)
+                answer = search_within_limits(solver, [], deadline, _CONFLICTS)
                 if answer is not None or (deadline is not None and time.monotonic() >= deadline):
                     break
             if answer is not False:
@@ -199,7 +199,7 @@ def refutation(clauses: list[list[int]], deadline: float | None = None) -> list[
             if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing
                 pysolvers.flushpr(trace)
             file.seek(0)
-            proof = trimmed(file, len(clauses))
+            proof = trim_proof(file, len(clauses))
             return None if proof is None else list(proof)
         finally:
             pysolvers.cadical195_del(solver.cadical, file)
@@ -279,7 +279,7 @@ class _Reader:
         return line[:-1]
 
     def _certificate(self) -> Certificate:
-        tool, claim, question, files = "", "", EVERY_VIOLATION, []
+        tool, claim, criteria, files = "", "", EVERY_VIOLATION, []
         exempt: list[str] = []
         while (line := self._next()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
@@ -287,10 +287,10 @@ class _Reader:
                 tool = rest
             elif kind == "claim":
                 claim = rest
-            elif kind == "judge" and rest in JUDGES:
-                question = question._replace(judge=rest)
+            elif kind == "judge" and rest in JUDGE_MODES:
+                criteria = criteria._replace(judge=rest)
             elif kind == "min-severity" and rest in SEVERITIES:
-                question = question._replace(min_severity=rest)
+                criteria = criteria._replace(min_severity=rest)
             elif kind == "exempt":
                 said = _text(rest)
                 if said is None:
@@ -308,7 +308,7 @@ class _Reader:
         if len(words) != 4 or words[:2] != [b"p", b"cnf"]:
             raise WrongStep("`p cnf VARIABLES CLAUSES` is expected here")
         variables, count = self._integers[words[2]], self._integers[words[3]]
-        checker = Checker()
+        checker = ProofChecker()
         cnf = self._cnf(checker, variables, count)
         if self._next() != b"c proof":
             raise WrongStep(f"there are more than {count} clauses, or `c proof` is missing")
@@ -319,9 +319,9 @@ class _Reader:
             raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
         if self._file.read(1):
             raise WrongStep("there is text after the end")
-        return Certificate(claim, question, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
+        return Certificate(claim, criteria, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
 
-    def _cnf(self, checker: Checker, variables: int, count: int) -> str:
+    def _cnf(self, checker: ProofChecker, variables: int, count: int) -> str:
         digest = hashlib.sha256()
         for _ in range(count):
             line = self._next()
@@ -338,7 +338,7 @@ class _Reader:
             raise WrongStep(f"literals are numbers from 1 to {variables}, or negative")
         return tuple(numbers)
 
-    def _step(self, checker: Checker, variables: int) -> None:
+    def _step(self, checker: ProofChecker, variables: int) -> None:
         words = self._next().split(b" ")
         integers = self._integers
         if words[0] == b"c":
@@ -368,9 +368,9 @@ def _text(written: str) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _file(kind: str, rest: str) -> File:
+def _file(kind: str, rest: str) -> CertifiedFile:
     digest, _, name = rest.partition(" ")
     named = _text(name)
     if len(digest) != 64 or set(digest) - set("0123456789abcdef") or named is None:
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
-    return File(kind, digest, named)
+    return CertifiedFile(kind, digest, named)

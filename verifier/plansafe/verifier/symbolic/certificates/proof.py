@@ -21,7 +21,7 @@ class WrongStep(Exception):
     """A step of a proof does not follow, or makes no sense. The message says why."""
 
 
-class Checker:
+class ProofChecker:
     """Checks a proof step by step. Clauses are numbered from 1, first those that are given, then those of the steps."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Checker:
         self.last = number
 
 
-def trimmed(lines: Iterable[bytes], given: int) -> Iterator[str] | None:
+def trim_proof(lines: Iterable[bytes], given: int) -> Iterator[str] | None:
     """The steps of a proof in LRAT that its end depends on, numbered anew after ``given`` clauses; and deletions.
 
     CaDiCaL draws conclusions while it is given clauses: those have the numbers that no step has, in their order.

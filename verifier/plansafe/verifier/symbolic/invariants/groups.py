@@ -14,22 +14,27 @@ from itertools import product, repeat
 from math import prod
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
-from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer
-from plansafe.verifier.symbolic.worlds.initial import MAX_OPEN, Group, open_facts, opened_codes
+from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer_invariants
+from plansafe.verifier.symbolic.worlds.initial_state import (
+    MAX_OPEN_FACTS,
+    FactGroup,
+    find_opened_codes,
+    iterate_open_facts,
+)
 
 Fact = tuple[int, int]
 
 
-class Assumed(NamedTuple):
+class AssumedInvariant(NamedTuple):
     """An inferred invariant with the groups of S0 that it is assumed for, all of one kind.
 
     ``broken`` counts the bindings with open instances whose given facts break it.
     """
 
     invariant: InferredInvariant
-    groups: tuple[Group, ...]
+    groups: tuple[FactGroup, ...]
     exactly_one: bool
     broken: int
 
@@ -37,11 +42,11 @@ class Assumed(NamedTuple):
 class Restrictions(NamedTuple):
     """Groups that restrict S0, and a line of text for each invariant that they come from."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[FactGroup, ...]
     texts: tuple[str, ...]
 
 
-def restrictions(
+def find_restrictions(
     task: Task,
     openings: Sequence[OpenPredicate],
     declared: Sequence[WorldInvariant],
@@ -54,29 +59,29 @@ def restrictions(
     The work on inference ends at ``deadline`` (of ``time.monotonic``).
     """
     groups = ground_declared(task, openings, declared)
-    texts = [declared_text(task, invariant) for invariant in declared]
+    texts = [describe_declared(task, invariant) for invariant in declared]
     if inferring and openings:
-        inferred = infer(task, deadline, {opening.predicate for opening in openings}, lenient_types)
-        for assumed in worlds_invariants(task, openings, inferred):
+        inferred = infer_invariants(task, deadline, {opening.predicate for opening in openings}, lenient_types)
+        for assumed in ground_inferred(task, openings, inferred):
             groups += assumed.groups
-            texts.append(assumed_text(task, assumed))
+            texts.append(describe_assumed(task, assumed))
     return Restrictions(tuple(groups), tuple(texts))
 
 
 # ---- inferred groups ------------------------------------------------------------------------------------------------
 
 
-def worlds_invariants(
+def ground_inferred(
     task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
-) -> list[Assumed]:
+) -> list[AssumedInvariant]:
     """The groups of S0 that inferred invariants restrict open predicates with.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
     Raises :class:`LimitReached`.
     """
     named = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
-    opened = opened_codes(task, openings)
-    out: list[Assumed] = []
+    opened = find_opened_codes(task, openings)
+    out: list[AssumedInvariant] = []
     for invariant in inferred:
         if any([opened.get(atom.predicate) for atom in invariant.atoms]):
             out += _assumed(task, opened, named, invariant)
@@ -85,7 +90,7 @@ def worlds_invariants(
 
 def _assumed(
     task: Task, opened: dict[int, list[int]], named: Sequence[set[int]], invariant: InferredInvariant
-) -> Iterator[Assumed]:
+) -> Iterator[AssumedInvariant]:
     groups: dict[int, list[Fact]] = defaultdict(list)
     given: dict[int, list[Fact]] = defaultdict(list)
     by_name: set[int] = set()
@@ -95,7 +100,7 @@ def _assumed(
         _gather(task, atom, sorted(task.initial_facts[predicate]), given)
         by_name.update(_keys(task, atom, named[predicate]))
     exactly = invariant.exact and _is_so_elsewhere(task, invariant, given, groups.keys() | by_name)
-    kinds: dict[bool, list[Group]] = {True: [], False: []}
+    kinds: dict[bool, list[FactGroup]] = {True: [], False: []}
     broken = 0
     for key in sorted(groups):
         known = given.get(key, [])
@@ -104,10 +109,10 @@ def _assumed(
         if len(dict.fromkeys(known)) > 1:
             broken += 1
         elif len(facts) > 1 or exactly_here:
-            kinds[exactly_here].append(Group(facts, exactly_here))
+            kinds[exactly_here].append(FactGroup(facts, exactly_here))
     for kind, found in kinds.items():
         if found:
-            yield Assumed(invariant, tuple(found), kind, broken)
+            yield AssumedInvariant(invariant, tuple(found), kind, broken)
 
 
 def _is_so_elsewhere(
@@ -138,10 +143,10 @@ def _keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> Iterable[int]:
     """For each fact the values of the group's parameters, as one number."""
     arguments = atom.arguments
     places = {number: place for place, number in enumerate(arguments) if number != COUNTED}
-    return keys(task, len(arguments), [places[number] for number in range(len(places))], codes)
+    return argument_keys(task, len(arguments), [places[number] for number in range(len(places))], codes)
 
 
-def keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Iterable[int]:
+def argument_keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Iterable[int]:
     """The arguments in some places of facts with these codes, as the digits of one number."""
     size = max(len(task.objects), 1)
     weights = [size ** (arity - 1 - place) for place in places]
@@ -162,7 +167,9 @@ def keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Ite
 # ---- declared groups ------------------------------------------------------------------------------------------------
 
 
-def ground_declared(task: Task, openings: Sequence[OpenPredicate], declared: Iterable[WorldInvariant]) -> list[Group]:
+def ground_declared(
+    task: Task, openings: Sequence[OpenPredicate], declared: Iterable[WorldInvariant]
+) -> list[FactGroup]:
     """The groups that declared invariants ask for, those of kind ``holds`` left out.
 
     Of basic predicates only facts that can be true in S0 are listed, of derived ones all instances. A group without
@@ -177,9 +184,9 @@ def ground_declared(task: Task, openings: Sequence[OpenPredicate], declared: Ite
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
             possible[literal.predicate].add(task.encode(literal.arguments))
-    for predicate, code in open_facts(task, openings):
+    for predicate, code in iterate_open_facts(task, openings):
         possible[predicate].add(code)
-    out: list[Group] = []
+    out: list[FactGroup] = []
     for invariant in counting:
         out += _declared(task, invariant, possible, derived)
     return out
@@ -187,7 +194,7 @@ def ground_declared(task: Task, openings: Sequence[OpenPredicate], declared: Ite
 
 def _declared(
     task: Task, invariant: WorldInvariant, possible: dict[int, set[int]], derived: set[int]
-) -> Iterator[Group]:
+) -> Iterator[FactGroup]:
     exactly = invariant.kind == "exactly-one"
     members = {-1 - v.slot: task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
     parameters = [-1 - v.slot for v in invariant.parameters]
@@ -204,23 +211,23 @@ def _declared(
                 continue
             choices = [(binding[p],) if p in binding else sorted(members[p]) for p in parameters]
             total += prod([len(choice) for choice in choices])
-            if total > MAX_OPEN:
-                raise LimitReached(Limited.OPEN_FACTS)
+            if total > MAX_OPEN_FACTS:
+                raise LimitReached(LimitKind.OPEN_FACTS)
             for key in product(*choices):
                 groups[key].append((predicate, code))
     for _, facts in sorted(groups.items()):
         once = tuple(dict.fromkeys(facts))
         if exactly or len(once) > 1:
-            yield Group(once, exactly)
+            yield FactGroup(once, exactly)
     if exactly and len(groups) < prod([len(members[p]) for p in parameters]):
-        yield Group((), True)
+        yield FactGroup((), True)
 
 
 def _instances(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
     variables = sorted({a for a in arguments if a < 0})
     domains = [sorted(members[v]) for v in variables]
-    if prod([len(domain) for domain in domains]) > MAX_OPEN:
-        raise LimitReached(Limited.OPEN_FACTS)
+    if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
+        raise LimitReached(LimitKind.OPEN_FACTS)
     out = []
     for objects in product(*domains):
         binding = dict(zip(variables, objects, strict=True))
@@ -244,7 +251,7 @@ def _unified(
 # ---- in words -------------------------------------------------------------------------------------------------------
 
 
-def assumed_text(task: Task, assumed: Assumed) -> str:
+def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
     """One line of a report on an inferred invariant."""
     count = "exactly one" if assumed.exactly_one else "at most one"
     why = "no action can break it"
@@ -312,7 +319,7 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-def declared_text(task: Task, invariant: WorldInvariant) -> str:
+def describe_declared(task: Task, invariant: WorldInvariant) -> str:
     """One line of a report on a declared invariant."""
     variables = (*invariant.parameters, *invariant.counted)
     names = {-1 - v.slot: v.name for v in variables}

@@ -25,10 +25,24 @@ from itertools import combinations, islice, permutations, product
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached, WorkBudget
+from plansafe.verifier.model.limits import LimitKind, LimitReached, WorkBudget
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.symbolic.invariants.lifted_actions import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
-from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, LiftedLiteral, Situation
+from plansafe.verifier.symbolic.invariants.lifted_actions import (
+    COPY_OFFSET,
+    PATTERN,
+    TWIN,
+    LiftedChange,
+    LiftedSnap,
+    make_denial,
+)
+from plansafe.verifier.symbolic.invariants.refutation import (
+    EQUALITY,
+    DomainRelations,
+    Knowledge,
+    LiftedLiteral,
+    MutexLaw,
+    PartialState,
+)
 
 COUNTED = -1
 MAX_CANDIDATES = 3000
@@ -59,7 +73,7 @@ class InferredInvariant(NamedTuple):
     exact: bool
 
 
-def infer(
+def infer_invariants(
     task: Task, deadline: float | None = None, about: Iterable[int] | None = None, lenient_types: bool = False
 ) -> list[InferredInvariant]:
     """The largest groups found, in a fixed order; what is found by ``deadline`` (of ``time.monotonic``).
@@ -131,7 +145,7 @@ class _Search:
         for changes, deleted in ((gained, True), (lost, False)):
             for atom, change in changes:
                 bound = _bound(atom, change.arguments)
-                for other in self._about(atoms, bound, proofs.facts(change.moment, deleted)):
+                for other in self._about(atoms, bound, proofs.facts(change.snap, deleted)):
                     if COUNTED not in other.arguments or proofs.changes(other.predicate, True):
                         self._propose((*atoms, other))
         if self._speaks_for(atoms) and not self._divisible(atoms):
@@ -206,7 +220,7 @@ class _Proofs:
         self.deadline = deadline
         self.work = WorkBudget(MAX_CHECKS)
         self.lenient = lenient
-        self.domains = Domains(task)
+        self.domains = DomainRelations(task)
         self._indexes: tuple[dict[int, list[LiftedChange]], dict[int, list[LiftedChange]]] = {}, {}
         self._changes: dict[tuple[int, bool], list[LiftedChange]] = {}
         self._within: dict[tuple[int, bool], list[tuple[int, LiftedChange]]] = {}
@@ -235,7 +249,7 @@ class _Proofs:
         found = self._changes.get((predicate, adds))
         if found is None:
             every = self._indexes[adds].get(predicate, ())
-            found = [c for c in every if not c.moment.situation(self.domains, c.effect).closed]
+            found = [c for c in every if not c.snap.situation(self.domains, c.effect_number).closed]
             self._changes[predicate, adds] = found
         return found
 
@@ -250,7 +264,7 @@ class _Proofs:
     def _within_limits(self) -> None:
         self.work.spend()
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- at most one --------------------------------------------------------------------------------------------------
 
@@ -275,22 +289,22 @@ class _Proofs:
         before.assume(LiftedLiteral(True, other.predicate, arguments))
         if atom.predicate == other.predicate:
             _distinct(before, change.arguments, arguments)
-        for predicate, deletion in self.within(change.moment, True):
+        for predicate, deletion in self.within(change.snap, True):
             if predicate == other.predicate:
                 _does_not_happen(before, deletion, list(range(len(arguments))), list(arguments))
-        return None if before.refuted() else _Threat(bound, self.facts(change.moment, True))
+        return None if before.refuted() else _Threat(bound, self.facts(change.snap, True))
 
     def _comes(
         self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: LiftedChange, other: GroupAtom
     ) -> _Threat | None:
         """Beside a fact that is added, another one. What was true may exclude that."""
         bound = _bound(atom, change.arguments)
-        for predicate, addition in self.within(change.moment, False):
+        for predicate, addition in self.within(change.snap, False):
             if predicate != other.predicate:
                 continue
             before = self._situation(change, _law(atoms, bound))
-            before.know(change.moment.happens(addition.effect, TWIN))
-            arguments = change.moment.copied(addition, TWIN)
+            before.know(change.snap.happens(addition.effect_number, TWIN))
+            arguments = change.snap.copied(addition, TWIN)
             for own, term in zip(bound, _bound(other, arguments), strict=True):
                 before.merge(own, term)
             if atom.predicate == other.predicate:
@@ -299,17 +313,17 @@ class _Proofs:
                 return _Threat([before.find(term) for term in bound], before.truths())
         return None
 
-    def _situation(self, change: LiftedChange, law: Law | None) -> Situation:
-        before = change.moment.situation(self.domains, change.effect)
+    def _situation(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
+        before = change.snap.situation(self.domains, change.effect_number)
         before.law = law
         return before
 
-    def _instance(self, situation: Situation, atom: GroupAtom, bound: list[int]) -> tuple[int, ...]:
+    def _instance(self, situation: PartialState, atom: GroupAtom, bound: list[int]) -> tuple[int, ...]:
         """Any instance of an atom: new variables in place of the counted ones."""
         out = []
         for place, number in enumerate(atom.arguments):
             if number == COUNTED:
-                term = -3 * FAR - place
+                term = -3 * COPY_OFFSET - place
                 situation.variable(term, self._kind(atom.predicate, place))
                 out.append(term)
             else:
@@ -341,10 +355,10 @@ class _Proofs:
                 before = self._situation(change, None)
                 for other in atoms:
                     arguments = tuple(
-                        [-3 * FAR - p if a == COUNTED else bound[a] for p, a in enumerate(other.arguments)]
+                        [-3 * COPY_OFFSET - p if a == COUNTED else bound[a] for p, a in enumerate(other.arguments)]
                     )
-                    any_object = dict.fromkeys([a for a in arguments if a <= -3 * FAR])
-                    before.never(never(any_object, (LiftedLiteral(True, other.predicate, arguments),)))
+                    any_object = dict.fromkeys([a for a in arguments if a <= -3 * COPY_OFFSET])
+                    before.never(make_denial(any_object, (LiftedLiteral(True, other.predicate, arguments),)))
                 if not before.refuted():
                     yield atom, change
 
@@ -356,7 +370,7 @@ class _Proofs:
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, _law(atoms, bound))
                 before.assume(LiftedLiteral(True, atom.predicate, change.arguments))
-                for predicate, addition in self.within(change.moment, False):
+                for predicate, addition in self.within(change.snap, False):
                     for other in atoms:
                         if predicate == other.predicate:
                             places = [other.arguments.index(number) for number in range(len(bound))]
@@ -370,21 +384,21 @@ def _bound(atom: GroupAtom, arguments: tuple[int, ...]) -> list[int]:
     return [arguments[atom.arguments.index(number)] for number in range(max(atom.arguments, default=-1) + 1)]
 
 
-def _law(atoms: tuple[GroupAtom, ...], bound: list[int]) -> Law:
+def _law(atoms: tuple[GroupAtom, ...], bound: list[int]) -> MutexLaw:
     parts = [(a.predicate, tuple([None if n == COUNTED else bound[n] for n in a.arguments])) for a in atoms]
-    return Law(tuple(parts))
+    return MutexLaw(tuple(parts))
 
 
-def _distinct(situation: Situation, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+def _distinct(situation: PartialState, a: tuple[int, ...], b: tuple[int, ...]) -> None:
     """Two facts of one predicate are not the same."""
-    literals = [LiftedLiteral(False, EQUAL, pair) for pair in zip(a, b, strict=True)]
-    situation.split(tuple([Known(literals=(literal,)) for literal in literals]))
+    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(a, b, strict=True)]
+    situation.split(tuple([Knowledge(literals=(literal,)) for literal in literals]))
 
 
-def _does_not_happen(situation: Situation, change: LiftedChange, places: list[int], terms: list[int]) -> None:
+def _does_not_happen(situation: PartialState, change: LiftedChange, places: list[int], terms: list[int]) -> None:
     """No instance of a change happens that has these terms in these places."""
-    arguments = change.moment.copied(change, PATTERN)
-    for way in change.moment.fires(change.effect):
+    arguments = change.snap.copied(change, PATTERN)
+    for way in change.snap.fires(change.effect_number):
         given: dict[int, int] = {}
         literals = list(way.literals)
         for place, term in zip(places, terms, strict=True):
@@ -392,8 +406,8 @@ def _does_not_happen(situation: Situation, change: LiftedChange, places: list[in
             if argument in way.variables and argument not in given:
                 given[argument] = term
             else:
-                literals.append(LiftedLiteral(True, EQUAL, (argument, term)))
-        situation.never(never(way.variables, tuple(literals), given))
+                literals.append(LiftedLiteral(True, EQUALITY, (argument, term)))
+        situation.never(make_denial(way.variables, tuple(literals), given))
 
 
 # ---- candidates up to the names of their parameters -----------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Whether what is known of a state contradicts itself, for all objects at once.
 
-A :class:`Situation` is a state of which some literals are known. Its terms are variables with a domain, and objects;
+A :class:`PartialState` is a state of which some literals are known. Its terms are variables with a domain, and objects;
 two variables may be the same object, unless their domains or what is known forbid it. Refuting one is a small tableau:
 equal terms are merged, what may *never* be so closes it or gives one more literal, alternatives are tried in turn. It
 is sound and not complete, and its work is bounded. Numbers that are undefined do no harm: of a state in which a step
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Task
 
-EQUAL = -1
+EQUALITY = -1
 """The predicate of equality. Numbers below it stand for what a vocabulary gives them to."""
-SPLITS = 4
+MAX_SPLIT_DEPTH = 4
 """Alternatives are tried at most this deep."""
-STEPS = 4000
+MAX_STEPS = 4000
 """Matches and alternatives, beyond which nothing is refuted."""
-FEW = 12
+SMALL_DOMAIN = 12
 """The objects of a domain that are tried one by one."""
 
 
@@ -31,7 +31,7 @@ class LiftedLiteral(NamedTuple):
     arguments: tuple[int, ...]
 
 
-class Never(NamedTuple):
+class Denial(NamedTuple):
     """For no objects in place of ``variables`` (variable -> domain, ``None``: any object) are all literals true.
 
     It says something only if each term of ``members`` is of its domain.
@@ -42,22 +42,22 @@ class Never(NamedTuple):
     members: tuple[tuple[int, int | None], ...] = ()
 
 
-class Known(NamedTuple):
+class Knowledge(NamedTuple):
     """What is known for some objects in place of ``variables``; of each split one alternative."""
 
     variables: tuple[tuple[int, int], ...] = ()
     literals: tuple[LiftedLiteral, ...] = ()
-    nevers: tuple[Never, ...] = ()
-    splits: tuple[tuple[Known, ...], ...] = ()
+    nevers: tuple[Denial, ...] = ()
+    splits: tuple[tuple[Knowledge, ...], ...] = ()
 
 
-class Law(NamedTuple):
+class MutexLaw(NamedTuple):
     """At most one instance of the parts is true. A part is a predicate, and for each argument its term or ``None``."""
 
     parts: tuple[tuple[int, tuple[int | None, ...]], ...]
 
 
-class Domains:
+class DomainRelations:
     """How the domains of a task lie to each other."""
 
     def __init__(self, task: Task) -> None:
@@ -81,7 +81,7 @@ class Domains:
         return found
 
 
-class Situation:
+class PartialState:
     """A state of which something is known. ``rivals``: predicates of which at most one is true of the same terms."""
 
     __slots__ = (
@@ -100,24 +100,24 @@ class Situation:
         "rivals",
     )
 
-    def __init__(self, domains: Domains, rivals: dict[int, tuple[int, ...]]) -> None:
+    def __init__(self, domains: DomainRelations, rivals: dict[int, tuple[int, ...]]) -> None:
         self.domains = domains
         self.rivals = rivals
-        self.law: Law | None = None
+        self.law: MutexLaw | None = None
         self.closed = False
         self._apart: list[tuple[int, int]] = []
         self._parent: dict[int, int] = {}
         self._kinds: dict[int, tuple[int, ...]] = {}
         self._true: dict[int, list[tuple[int, ...]]] = {}
         self._false: dict[int, list[tuple[int, ...]]] = {}
-        self._nevers: list[Never] = []
-        self._splits: list[tuple[Known, ...]] = []
+        self._nevers: list[Denial] = []
+        self._splits: list[tuple[Knowledge, ...]] = []
         self._changes = 0
-        self._budget = STEPS
+        self._budget = MAX_STEPS
 
-    def copy(self) -> Situation:
+    def copy(self) -> PartialState:
         """An independent copy."""
-        other = Situation(self.domains, self.rivals)
+        other = PartialState(self.domains, self.rivals)
         other.law = self.law
         other.closed = self.closed
         other._apart = list(self._apart)
@@ -138,7 +138,7 @@ class Situation:
             if not self.domains.sets[domain]:
                 self.closed = True
 
-    def know(self, known: Known) -> None:
+    def know(self, known: Knowledge) -> None:
         """Add what is known."""
         for term, domain in known.variables:
             self.variable(term, domain)
@@ -148,11 +148,11 @@ class Situation:
         self._splits += known.splits
         self._changes += 1
 
-    def never(self, never: Never) -> None:
+    def never(self, never: Denial) -> None:
         """Add what is never so."""
         self._nevers.append(never)
 
-    def split(self, alternatives: tuple[Known, ...]) -> None:
+    def split(self, alternatives: tuple[Knowledge, ...]) -> None:
         """Add alternatives, of which one is so."""
         self._splits.append(alternatives)
 
@@ -163,7 +163,7 @@ class Situation:
             self.closed |= not value
             return
         self._changes += 1
-        if literal.predicate == EQUAL:
+        if literal.predicate == EQUALITY:
             if literal.positive:
                 self.merge(*literal.arguments)
             else:
@@ -234,7 +234,7 @@ class Situation:
 
     def value(self, literal: LiftedLiteral) -> bool | None:
         """What is known of a literal."""
-        if literal.predicate == EQUAL:
+        if literal.predicate == EQUALITY:
             a, b = literal.arguments
             if self.find(a) == self.find(b):
                 return literal.positive
@@ -251,7 +251,7 @@ class Situation:
 
     # -- refutation ---------------------------------------------------------------------------------------------------
 
-    def refuted(self, depth: int = SPLITS) -> bool:
+    def refuted(self, depth: int = MAX_SPLIT_DEPTH) -> bool:
         """Whether no state is like this. The situation is used up."""
         self._saturate()
         if self.closed:
@@ -300,7 +300,7 @@ class Situation:
         for term in {self.find(term) for pair in self._apart for term in pair}:
             for kind in self._kinds.get(term, ()):
                 members = self.domains.sets[kind]
-                if term < 0 and 1 < len(members) <= FEW:
+                if term < 0 and 1 < len(members) <= SMALL_DOMAIN:
                     left = [o for o in members if not self.differ(term, o)]
                     if not left:
                         self.closed = True
@@ -327,7 +327,7 @@ class Situation:
     def _fits(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
         return all([p is None or self.find(p) == self.find(a) for p, a in zip(pattern, row, strict=True)])
 
-    def _match(self, never: Never, number: int, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
+    def _match(self, never: Denial, number: int, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
         """Find objects for which all literals of ``never`` are known from ``number`` on, or all but one."""
         self._budget -= 1
         if self.closed or self._budget < 0:
@@ -346,7 +346,7 @@ class Situation:
             elif value is None and missing is None:
                 self._match(never, number + 1, binding, literal)
             return
-        if literal.predicate == EQUAL:
+        if literal.predicate == EQUALITY:
             if literal.positive and len(free) == 1:
                 other = arguments[0] if arguments[1] in free else arguments[1]
                 if self.within(other, never.variables[free[0]]):
@@ -360,7 +360,7 @@ class Situation:
             self._match(never, number + 1, binding, literal)
 
     def _unified(
-        self, never: Never, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
+        self, never: Denial, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
     ) -> dict[int, int] | None:
         out = dict(binding)
         for argument, term in zip(arguments, row, strict=True):
@@ -373,7 +373,7 @@ class Situation:
                 return None
         return out
 
-    def _conclude(self, never: Never, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
+    def _conclude(self, never: Denial, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
         for variable, domain in never.variables.items():
             if variable not in binding and domain is not None and not self.domains.sets[domain]:
                 return

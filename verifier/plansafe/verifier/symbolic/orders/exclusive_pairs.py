@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from time import monotonic
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import members
+from plansafe.verifier.symbolic.orders.partial_order import bit_numbers
 from plansafe.verifier.symbolic.orders.template import Fact
 
 MAX_FACTS = 1_500
@@ -21,19 +21,19 @@ MAX_IMPLIED = 20_000
 """Implied literals that are used."""
 
 
-def implied(moments: Moments) -> dict[int, list[Literal]]:
+def find_implied_literals(moments: Moments) -> dict[int, list[Literal]]:
     """For each step, literals at the moment before it that are true wherever it is taken, beside its condition.
 
     Raises ``LimitReached``.
     """
-    found = Exclusive(moments)
+    found = ExclusivePairs(moments)
     out: dict[int, list[Literal]] = {}
     total = 0
     for step, condition in found.conditions.items():
         excluded = 0
-        for literal in members(condition):
+        for literal in bit_numbers(condition):
             excluded |= found.pairs[literal]
-        for literal in members(excluded & ~found.negated(condition)):
+        for literal in bit_numbers(excluded & ~found.negated(condition)):
             value = moments.fact(found.facts[literal >> 1], step) ^ (literal & 1) ^ 1
             if value != TRUE:
                 out.setdefault(step, []).append(value)
@@ -43,7 +43,7 @@ def implied(moments: Moments) -> dict[int, list[Literal]]:
     return out
 
 
-class Exclusive:
+class ExclusivePairs:
     """The exclusive pairs. Literals are ``2 * number`` of a fact, plus one for its negation; sets of them are masks.
 
     ``pairs[l]``: what is never true together with ``l``; ``l`` itself, if it is never true. A greatest fixpoint.
@@ -72,7 +72,7 @@ class Exclusive:
             changed = False
             for step in steps:
                 if moments.deadline is not None and monotonic() > moments.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 changed = self._applied(self.conditions[step], *effects[step]) or changed
 
     def negated(self, mask: int) -> int:
@@ -105,18 +105,18 @@ class Exclusive:
         """Take out the pairs that a step may make true; whether there are any."""
         pairs = self.pairs
         before = self._never
-        for literal in members(condition):
+        for literal in bit_numbers(condition):
             if pairs[literal] & condition:
                 return False  # its condition is never true
             before |= pairs[literal]
         beside = self._everything & ~(before | self.negated(condition) | gone) | makes
         changed = False
-        for literal in members(makes):
+        for literal in bit_numbers(makes):
             others = pairs[literal] & beside
             if others:
                 changed = True
                 pairs[literal] &= ~others
-                for other in members(others):
+                for other in bit_numbers(others):
                     pairs[other] &= ~(1 << literal)
         self._never &= ~makes
         return changed

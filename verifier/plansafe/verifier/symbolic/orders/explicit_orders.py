@@ -11,16 +11,15 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, members
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_TRIES = 50_000
@@ -35,38 +34,38 @@ class OrderVerdict(NamedTuple):
     safe: bool | None
 
 
-def replayed(
+def replay_order(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: Sequence[int],
-    question: Question = EVERY_VIOLATION,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
     deadline: float | None = None,
 ) -> OrderVerdict:
     """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
 
-    ``question`` says which violations count. Raises ``LimitReached``.
+    ``criteria`` says which violations count. Raises ``LimitReached``.
     """
-    found = outcome(engine, steps, order, deadline)
+    found = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, question) for violation in found.violations]):
+    if any([engine.decides(violation, criteria) for violation in found.violations]):
         safe = False
-    elif undecided(engine, found, question) or found.limit is not None:
+    elif engine.leaves_undecided(found.undecided, criteria) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)
     return OrderVerdict(not found.failures, found.goal is True, safe)
 
 
-def outcome(
+def execute_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
-    run = Run(engine, HALT, deadline=deadline)
-    run.steps([steps[number - 1] for number in order])
+    run = Replay(engine, HALT, deadline=deadline)
+    run.run_steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 
 
-def greedy(
+def find_greedy_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: PartialOrder, deadline: float | None = None
 ) -> tuple[int, ...]:
     """An order that always takes the first step it can, and goes on anyhow where it can take none.
@@ -79,7 +78,7 @@ def greedy(
     stuck = False
     while not stuck and len(path) < order.size:
         stuck = True
-        for number in members(order.all & ~taken):
+        for number in bit_numbers(order.all_steps & ~taken):
             step = steps[number - 1]
             if order.before[number] & ~taken or isinstance(step, IllFormed):
                 continue
@@ -87,7 +86,7 @@ def greedy(
             if tries > MAX_TRIES:
                 break
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 done = simulation.take(step)
             except NumberTooLarge:
@@ -97,7 +96,7 @@ def greedy(
                 taken |= 1 << number
                 stuck = False
                 break
-    extended = order.extension([1 << number for number in path])
+    extended = order.linear_extension([1 << number for number in path])
     assert extended is not None
     return extended
 
@@ -111,7 +110,7 @@ def enumerate_orders(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: PartialOrder,
-    question: Question,
+    criteria: VerdictCriteria,
     deadline: float | None,
     note: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
@@ -120,20 +119,20 @@ def enumerate_orders(
     An order lists the steps up to the trace's end, the failing one included. Raises ``LimitReached`` and, past the
     limit, :class:`TooHard`.
     """
-    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, question))]
+    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
     seen: set[tuple[int, object]] = set()
     while stack:
         taken, path, execution = stack.pop()
-        if taken == order.all:
+        if taken == order.all_steps:
             if note(_judged(execution, True), path):
                 return
             continue
         failing = 0
-        for step in members(order.all & ~taken):
+        for step in bit_numbers(order.all_steps & ~taken):
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 resolved = steps[step - 1]
                 after = None if isinstance(resolved, IllFormed) else execution.after(resolved)
@@ -161,8 +160,8 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.question) for violation in end.violations()]):
+        end = execution.finished_runtime()
+        if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

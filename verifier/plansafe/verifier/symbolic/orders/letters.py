@@ -26,16 +26,24 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import WHOLE_TRACE, counts_letters, is_temporal, subformulas, trace_operator
+from plansafe.verifier.model.operations import (
+    TRACE_OPERATORS,
+    is_stutter_sensitive,
+    is_temporal,
+    subformulas,
+    trace_operator,
+)
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import END
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
 
 
-def repeats(formula: Formula) -> bool:
+def ignores_repetition(formula: Formula) -> bool:
     """Whether a formula cannot tell how often a state is repeated."""
-    return not any([isinstance(part, Temporal) and counts_letters(part.operator) for part in subformulas(formula)])
+    return not any(
+        [isinstance(part, Temporal) and is_stutter_sensitive(part.operator) for part in subformulas(formula)]
+    )
 
 
 class Letters:
@@ -120,7 +128,7 @@ class Letters:
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
                 return join([self.at_start(part) for part in formula.parts])
-            case Temporal() if formula.operator in WHOLE_TRACE:
+            case Temporal() if formula.operator in TRACE_OPERATORS:
                 return self._whole(formula)
             case Temporal() if formula.operator in ("always", "sometime"):
                 flip = formula.operator == "always"

@@ -17,9 +17,15 @@ from collections.abc import Iterable, Iterator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import AtMoments, Numbers
-from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder, Writers, certain, members
-from plansafe.verifier.symbolic.orders.template import Fact, Held, Template, Timeline, TimePoint
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput
+from plansafe.verifier.symbolic.orders.partial_order import (
+    END,
+    PartialOrder,
+    Writers,
+    bit_numbers,
+    holds_in_every_order,
+)
+from plansafe.verifier.symbolic.orders.template import Fact, HeldInput, PlanTemplate, Timeline, TimePoint
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 
 class Write:
@@ -36,7 +42,7 @@ class Write:
 class Moments(Timeline):
     """Literals for what holds when. ``assured``: every step is known to be taken in every order."""
 
-    def __init__(self, template: Template, order: PartialOrder, deadline: float | None = None) -> None:
+    def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None = None) -> None:
         super().__init__(template, order, deadline)
         self.assured = False
         self.definitions: dict[int, tuple[Literal, TimePoint]] = {}
@@ -76,7 +82,7 @@ class Moments(Timeline):
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
-        on, off = circuit.substitute([after], {held >> 1: TRUE})[0], circuit.substitute([after], {held >> 1: FALSE})[0]
+        on, off = circuit.substitute(after, {held >> 1: TRUE}), circuit.substitute(after, {held >> 1: FALSE})
         # ``off`` is the condition of adding and ``on`` that of not deleting. Where conditions read the fact itself, a
         # write of the value that it has may be left out, and one of the other value depends on it.
         if off == FALSE or on == TRUE or self._excluded(off, on):
@@ -119,20 +125,22 @@ class Moments(Timeline):
             step = moment - self.order.size
             after = self._after[fact].get(step)
             return self.fact(fact, step) if after is None else self.at(after, step)
-        if certain(self.order, self.writers(fact), moment, True):
+        if holds_in_every_order(self.order, self.writers(fact), moment, True):
             return TRUE
-        if certain(self.order, self.writers(fact), moment, False):
+        if holds_in_every_order(self.order, self.writers(fact), moment, False):
             return FALSE
         return self._last_writer(fact, moment)
 
     def _last_writer(self, fact: Fact, moment: TimePoint) -> Literal:
         circuit, order = self.circuit, self.order
         mask, writes = self.writers(fact), self.writes(fact)
-        before = order.all if moment == END else order.before[moment]
-        plain = (mask.makes | mask.breaks) & before
-        candidates = (mask.may_makes | mask.may_breaks) & ~(0 if moment == END else order.after[moment] | 1 << moment)
+        before = order.all_steps if moment == END else order.before[moment]
+        plain = (mask.making | mask.breaking) & before
+        candidates = (mask.possibly_making | mask.possibly_breaking) & ~(
+            0 if moment == END else order.after[moment] | 1 << moment
+        )
         # Who is necessarily overwritten before the moment does not matter.
-        live = [step for step in members(candidates) if not plain & order.after[step]]
+        live = [step for step in bit_numbers(candidates) if not plain & order.after[step]]
         breaking = [(step, self.fires(writes[step].breaks, step)) for step in live if writes[step].breaks != FALSE]
         parts = []
         initial = self.template.initial[fact]
@@ -176,7 +184,7 @@ class Moments(Timeline):
     def depends(self, node: int) -> bool:
         """Whether an input of the template depends on the moment."""
         key = self.circuit.keys[node]
-        return isinstance(key, Held) or (isinstance(key, terms.Comparison) and self._numbers.varies(key.sum))
+        return isinstance(key, HeldInput) or (isinstance(key, terms.Comparison) and self._numbers.varies(key.sum))
 
     def conjuncts(self, literal: Literal) -> Iterator[Literal]:
         """The literals whose conjunction a literal is, as far as its gates show."""
@@ -201,8 +209,8 @@ class Moments(Timeline):
             key = self.circuit.keys[node]
             if fact is not None:
                 writers = self.writers(fact)
-                mask |= writers.may_makes | writers.may_breaks
-            elif isinstance(key, Held):
+                mask |= writers.possibly_making | writers.possibly_breaking
+            elif isinstance(key, HeldInput):
                 return None
             elif isinstance(key, terms.Comparison):
                 for fluent in self._numbers.fluents(key.sum):
@@ -229,7 +237,7 @@ class Moments(Timeline):
                 stack.extend([child ^ (part & 1) for child in children])
             elif fact is not None:
                 writers = self.writers(fact)
-                mask |= writers.may_makes if part & 1 else writers.may_breaks
+                mask |= writers.possibly_making if part & 1 else writers.possibly_breaking
             else:
                 mask |= self.reading([part]) or 0
         return mask
@@ -264,11 +272,11 @@ class Moments(Timeline):
         if fact is not None:
             return self.fact(fact, moment)
         key = self.circuit.keys[node]
-        if isinstance(key, Held):
+        if isinstance(key, HeldInput):
             return self._action((key.predicate, key.code), moment)
         if isinstance(key, terms.Comparison) and self._numbers.varies(key.sum):
             value = self._numbers.at(key.sum, moment)
-            return terms.compared(self.circuit, key.operator, value, terms.constant(0))
+            return terms.compare(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
     def _action(self, action_fact: Fact, moment: TimePoint) -> Literal:

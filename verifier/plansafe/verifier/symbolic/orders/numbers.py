@@ -13,7 +13,7 @@ from typing import NamedTuple
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.orders.partial_order import END, members
+from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
 from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint
 
 
@@ -81,8 +81,8 @@ class Numbers:
     def _mapped(self, total: Sum, moment: TimePoint, early: bool) -> Sum:
         """``early``: the sum is read by a step's effect, where conditions are inputs with a definition."""
         out = Sum(total.constant)
-        for atom, factor in total.items:
-            out = terms.plus(out, self._atom(atom, moment, early), factor)
+        for atom, factor in total.weighted_atoms:
+            out = terms.add(out, self._atom(atom, moment, early), factor)
         return out
 
     def _atom(self, atom: Atom, moment: TimePoint, early: bool) -> Sum:
@@ -98,11 +98,11 @@ class Numbers:
             assert isinstance(literal, int)
             condition = self._at_moments.fires(literal, moment) if early else self._at_moments.at(literal, moment)
             if kind == "indicator":
-                return terms.chosen(condition, Sum(1), Sum(0))
+                return terms.select(condition, Sum(1), Sum(0))
             then, otherwise = [self._mapped(part, moment, early) for part in _parts(atom)]
-            return terms.chosen(condition, then, otherwise)
+            return terms.select(condition, then, otherwise)
         left, right = [self._mapped(part, moment, early) for part in _parts(atom)]
-        return terms.times(left, right) if kind == "product" else terms.divided(left, right)
+        return terms.multiply(left, right) if kind == "product" else terms.divide(left, right)
 
     def _value(self, fluent: Fact, moment: TimePoint) -> Sum:
         key = (fluent, moment)
@@ -140,11 +140,11 @@ class Numbers:
             counts = circuit.conjunction([early, self._at_moments.fires(change.condition, step), *stays])
             amount = self._mapped(change.amount, step, early=True)
             if change.assigned:
-                value = terms.chosen(counts, amount, value)
+                value = terms.select(counts, amount, value)
             else:
-                total = terms.plus(total, terms.chosen(counts, amount, Sum(0)))
+                total = terms.add(total, terms.select(counts, amount, Sum(0)))
             timeline.check()
-        return terms.plus(value, total)
+        return terms.add(value, total)
 
     def _variable(self, fluent: Fact, moment: TimePoint) -> Sum:
         self._variables.append((fluent, moment))
@@ -168,11 +168,11 @@ class Numbers:
         template, order, circuit = timeline.template, timeline.order, timeline.circuit
         fluent, moment = self._variables[number]
         variable = Sum(0, ((("value", self._base, number), 1),))
-        before = order.all if moment == END else order.before[moment]
+        before = order.all_steps if moment == END else order.before[moment]
         writers = self.writers(fluent)
         certain = writers & before
         possible = writers & ~(0 if moment == END else order.after[moment] | 1 << moment)
-        live = [step for step in members(possible) if not certain & order.after[step]]
+        live = [step for step in bit_numbers(possible) if not certain & order.after[step]]
         early = {step: TRUE if moment == END else timeline.precedes(step, moment) for step in live}
         parts = []
         if not certain:
@@ -184,7 +184,7 @@ class Numbers:
             parts.append((circuit.conjunction([early[step], *last]), value))
         timeline.check()
         return circuit.conjunction(
-            [circuit.either(last ^ 1, terms.compared(circuit, "=", variable, value)) for last, value in parts]
+            [circuit.either(last ^ 1, terms.compare(circuit, "=", variable, value)) for last, value in parts]
         )
 
     def writers(self, fluent: Fact) -> int:
@@ -206,15 +206,15 @@ class Numbers:
 
     def _change(self, fluent: Fact, after: Sum) -> NumericEffect | None:
         here = Sum(0, ((("here", *fluent), 1),))
-        amount = terms.plus(after, here, -1)
+        amount = terms.add(after, here, -1)
         if amount == Sum(0):
             return None
         if not _moving(amount):
             return NumericEffect(TRUE, False, amount)
         if not _moving(after):
             return NumericEffect(TRUE, True, after)
-        if after.constant == 0 and len(after.items) == 1 and after.items[0][1] == 1:
-            atom = after.items[0][0]
+        if after.constant == 0 and len(after.weighted_atoms) == 1 and after.weighted_atoms[0][1] == 1:
+            atom = after.weighted_atoms[0][0]
             if atom[0] == "choice" and isinstance(atom[1], int):
                 then, otherwise = _parts(atom)
                 if otherwise == here and not _moving(then):
@@ -233,7 +233,7 @@ def _atoms(total: Sum) -> Iterator[Atom]:
     seen: set[int] = set()
     stack = [total]
     while stack:
-        for atom, _ in stack.pop().items:
+        for atom, _ in stack.pop().weighted_atoms:
             if id(atom) not in seen:
                 seen.add(id(atom))
                 yield atom

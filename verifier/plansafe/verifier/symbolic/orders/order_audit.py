@@ -18,18 +18,29 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached, WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
-from plansafe.verifier.symbolic.orders.exclusive_pairs import implied
-from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, enumerate_orders, greedy, outcome, replayed
+from plansafe.verifier.symbolic.orders.exclusive_pairs import find_implied_literals
+from plansafe.verifier.symbolic.orders.explicit_orders import (
+    OrderVerdict,
+    enumerate_orders,
+    execute_order,
+    find_greedy_order,
+    replay_order,
+)
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import Pair, PartialOrder, certain, failing_order
-from plansafe.verifier.symbolic.orders.rule_violations import RuleEncoding, Violated, goal_reached
-from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
-from plansafe.verifier.symbolic.orders.world_search import Answer, Search
-from plansafe.verifier.symbolic.worlds.model import Verdict
-from plansafe.verifier.symbolic.worlds.witness import certain_world
+from plansafe.verifier.symbolic.orders.partial_order import (
+    PartialOrder,
+    Precedence,
+    find_failing_order,
+    holds_in_every_order,
+)
+from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation, RuleEncoding, encode_goal
+from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, no_openings
+from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -42,7 +53,7 @@ MAX_FAILING = 3
 """Orders of the criterion that are replayed."""
 
 
-class Open(NamedTuple):
+class OpenWorlds(NamedTuple):
     """What is open beside the order, and how a world is judged in which it is not.
 
     The replay takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
@@ -52,10 +63,10 @@ class Open(NamedTuple):
 
     openings: Openings
     replay: Callable[[Completion], OrderVerdict]
-    each: Callable[[], Iterator[Closed | None]] | None = None
+    each: Callable[[], Iterator[ClosedWorld | None]] | None = None
 
 
-class Closed(NamedTuple):
+class ClosedWorld(NamedTuple):
     """A world without an order: a task and steps in which nothing else is open."""
 
     world: Completion
@@ -63,29 +74,29 @@ class Closed(NamedTuple):
     steps: Sequence[GroundAction | IllFormed]
 
 
-def judge_orders(
+def audit_orders(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
-    pairs: Sequence[Pair],
+    pairs: Sequence[Precedence],
     deadline: float | None = None,
     *,
-    question: Question = EVERY_VIOLATION,
-    open_worlds: Open | None = None,
+    criteria: VerdictCriteria = EVERY_VIOLATION,
+    open_worlds: OpenWorlds | None = None,
     solver: str = "auto",
-) -> Verdict:
+) -> WorldsVerdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
-    ``question`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
+    ``criteria`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
     ``Cyclic``, and ``SolverMissing`` if a solver is needed and not installed. Whether all orders can be executed is
     polynomial for steps that add and delete unconditionally, under conditions that are conjunctions; the rest is not,
     in general.
     """
     order = PartialOrder(len(steps), pairs)
-    return OrderJudge(engine, steps, order, deadline, question, open_worlds, solver).verdict()
+    return OrderAudit(engine, steps, order, deadline, criteria, open_worlds, solver).verdict()
 
 
-class OrderJudge:
+class OrderAudit:
     """A verdict in the making: for each of the three properties, a world in which it is so, and one where it is not."""
 
     def __init__(
@@ -94,29 +105,29 @@ class OrderJudge:
         steps: Sequence[GroundAction | IllFormed],
         order: PartialOrder,
         deadline: float | None,
-        question: Question,
-        open_worlds: Open | None,
+        criteria: VerdictCriteria,
+        open_worlds: OpenWorlds | None,
         solver: str,
     ) -> None:
         self.engine = engine
         self.steps = steps
         self.order = order
         self.deadline = deadline
-        self.question = question
+        self.criteria = criteria
         self.open = open_worlds
-        self.certain = certain_world(steps)
+        self.certain = make_certain_world(steps)
         self.solver = solver
-        self.seen: list[dict[bool | None, Completion]] = [{}, {}, {}]
+        self.example_worlds: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
         """For each property the values that are known to have a world, or to have none."""
         self.limits: dict[str, None] = {}
-        self.enumerated = ""
+        self.enumeration_reason = ""
         self.moments: Moments | None = None
-        self.search: Search | None = None
-        self.violations: list[Violated] | None = None
+        self.search: WorldSearch | None = None
+        self.violations: list[InstanceViolation] | None = None
         self._reachable: Literal | None = None
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> WorldsVerdict:
         """The verdict."""
         try:
             if self.open is None:
@@ -129,12 +140,12 @@ class OrderJudge:
             if not self._complete():
                 self.limits[str(limit)] = None
         values = [self._value(which) for which in range(3)]
-        failing = [seen.get(False) for seen in self.seen]
+        failing = [seen.get(False) for seen in self.example_worlds]
         executable, goal, safe = values
-        return Verdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+        return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
     def _value(self, which: int) -> Worlds:
-        seen, settled = self.seen[which], self.settled[which]
+        seen, settled = self.example_worlds[which], self.settled[which]
         if True in seen and False in seen:
             return Worlds.SOME
         if None in seen or settled != {True, False}:
@@ -145,7 +156,7 @@ class OrderJudge:
 
     def _note(self, judged: OrderVerdict, world: Completion) -> None:
         for which, value in enumerate(judged):
-            self.seen[which].setdefault(value, world)
+            self.example_worlds[which].setdefault(value, world)
             if value is not None:
                 self.settled[which].add(value)
 
@@ -153,7 +164,7 @@ class OrderJudge:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
-            judged = replayed(self.engine, self.steps, world.order, self.question, self.deadline)
+            judged = replay_order(self.engine, self.steps, world.order, self.criteria, self.deadline)
         self._note(judged, world)
         return judged
 
@@ -161,10 +172,10 @@ class OrderJudge:
         return self._replay(self.certain._replace(order=order))
 
     def _replay_some(self) -> None:
-        listed = self.order.extension()
+        listed = self.order.linear_extension()
         assert listed is not None
         self._replay_order(listed)
-        backwards = self.order.extension([1 << step for step in range(self.order.size, 0, -1)])
+        backwards = self.order.linear_extension([1 << step for step in range(self.order.size, 0, -1)])
         assert backwards is not None
         if backwards != listed:
             self._replay_order(backwards)
@@ -172,16 +183,18 @@ class OrderJudge:
             self.settled = [{True, False} for _ in range(3)]
             return
         if True in self._missing(EXECUTABLE):
-            self._replay_order(greedy(self.engine, self.steps, self.order, self.deadline))
+            self._replay_order(find_greedy_order(self.engine, self.steps, self.order, self.deadline))
 
     def _straighten(self) -> None:
         """Bring the orders in which something fails nearer to that of the plan's text, which is easier to read."""
         work = WorkBudget(MAX_STRAIGHTENED)
-        for order in dict.fromkeys([seen[False].order for seen in self.seen if False in seen]):
-            about = [which for which, seen in enumerate(self.seen) if False in seen and seen[False].order == order]
+        for order in dict.fromkeys([seen[False].order for seen in self.example_worlds if False in seen]):
+            about = [
+                which for which, seen in enumerate(self.example_worlds) if False in seen and seen[False].order == order
+            ]
             found = self._straightened(list(order), about, work)
             for which in about:
-                self.seen[which][False] = self.certain._replace(order=tuple(found))
+                self.example_worlds[which][False] = self.certain._replace(order=tuple(found))
 
     def _straightened(self, order: list[int], about: list[int], work: WorkBudget) -> list[int]:
         """As many steps as possible where the text has them: runs of them, from the first step on, in which all fails.
@@ -190,13 +203,13 @@ class OrderJudge:
         """
         place, run = 0, 1
         while place < len(order) and work.left > 0:
-            wanted = self.order.extension([1 << step for step in order[:place]])
+            wanted = self.order.linear_extension([1 << step for step in order[:place]])
             assert wanted is not None
             ahead = list(wanted[place : place + run])
             moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
             work.left -= len(order)
             if moved != order:
-                judged = replayed(self.engine, self.steps, moved, self.question, self.deadline)
+                judged = replay_order(self.engine, self.steps, moved, self.criteria, self.deadline)
                 if any([judged[which] is not False for which in about]):
                     place += run == 1
                     run = max(1, run // 2)
@@ -214,13 +227,13 @@ class OrderJudge:
 
     # -- circuits -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> tuple[Moments, Search]:
+    def _prepare(self) -> tuple[Moments, WorldSearch]:
         """The circuit, before anything is asked of it."""
         if self.moments is None or self.search is None:
-            openings = self.open.openings if self.open is not None else closed(self.engine)
-            template = Template(self.engine, openings, self.steps, self.deadline)
+            openings = self.open.openings if self.open is not None else no_openings(self.engine)
+            template = PlanTemplate(self.engine, openings, self.steps, self.deadline)
             self.moments = Moments(template, self.order, self.deadline)
-            self.search = Search(self.moments, openings.allowed, self.solver)
+            self.search = WorldSearch(self.moments, openings.allowed, self.solver)
         return self.moments, self.search
 
     def _decide(self) -> None:
@@ -236,7 +249,7 @@ class OrderJudge:
         for which in (GOAL, SAFE):
             try:
                 if self._missing(which):
-                    self._settle(which, goal_reached(self.moments) if which == GOAL else self._safe(self.moments))
+                    self._settle(which, encode_goal(self.moments) if which == GOAL else self._safe(self.moments))
             except (TooHard, NumberTooLarge, Unsupported) as reason:
                 self._one_by_one(reason)
         if self.limits and not self._complete():
@@ -259,11 +272,11 @@ class OrderJudge:
             if False in self._missing(EXECUTABLE):
                 self._look(EXECUTABLE, False, literal ^ 1)
             if True in self._missing(EXECUTABLE):
-                found = implied(moments)
+                found = find_implied_literals(moments)
                 self._look(
                     EXECUTABLE, True, circuit.conjunction([literal, *[part for p in found.values() for part in p]])
                 )
-        if False in self.settled[EXECUTABLE] and False not in self.seen[EXECUTABLE]:
+        if False in self.settled[EXECUTABLE] and False not in self.example_worlds[EXECUTABLE]:
             moments.assure()
 
     def _doubtful(self, moments: Moments) -> Iterator[tuple[int, Literal]]:
@@ -274,22 +287,22 @@ class OrderJudge:
                 if fact is None:
                     if moments.at(part, step) != TRUE:
                         yield step, part
-                elif not certain(self.order, moments.writers(fact), step, not part & 1):
+                elif not holds_in_every_order(self.order, moments.writers(fact), step, not part & 1):
                     yield step, part
 
     def _replay_failing(self, moments: Moments, step: int, condition: Literal) -> None:
         """Replay an order in which the condition of a step fails, where the criterion constructs one."""
         fact = moments.held(condition)
-        if fact is None or self.open is not None or not moments.writers(fact).plain:
+        if fact is None or self.open is not None or not moments.writers(fact).unconditional:
             return
-        order = failing_order(self.order, moments.writers(fact), step, not condition & 1)
+        order = find_failing_order(self.order, moments.writers(fact), step, not condition & 1)
         if order is not None:
             self._replay_order(order)
 
     def _safe(self, moments: Moments) -> Literal:
-        if self.question != EVERY_VIOLATION:
+        if self.criteria != EVERY_VIOLATION:
             raise TooHard("which violations count is judged on single orders")
-        self.violations = RuleEncoding(moments).violated()
+        self.violations = RuleEncoding(moments).encode_violations()
         return moments.circuit.disjunction([v.literal for v in self.violations]) ^ 1
 
     def _reached(self, literal: Literal) -> Literal:
@@ -302,7 +315,7 @@ class OrderJudge:
             self._reachable = circuit.conjunction(
                 [
                     circuit.either(moments.taken(step) ^ 1, circuit.conjunction(parts))
-                    for step, parts in implied(moments).items()
+                    for step, parts in find_implied_literals(moments).items()
                 ]
             )
         return circuit.both(literal, self._reachable)
@@ -326,7 +339,7 @@ class OrderJudge:
 
     def _ask(self, literal: Literal) -> OrderVerdict | tuple[()] | None:
         """The judgement on a world in which a literal is true; nothing if there is none, ``None`` if that is open."""
-        answer = self._prepare()[1].find(literal)
+        answer = self._prepare()[1].find_world(literal)
         if answer.world is not None:
             return self._replay(answer.world)
         if not answer.decided:
@@ -336,15 +349,15 @@ class OrderJudge:
 
     # -- in how many worlds -------------------------------------------------------------------------------------------
 
-    def some(self) -> Completion | None:
+    def any_replayed_world(self) -> Completion | None:
         """Some world that has been replayed; after :meth:`verdict`."""
-        return next((world for seen in self.seen for world in seen.values()), None)
+        return next((world for seen in self.example_worlds for world in seen.values()), None)
 
     def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
         """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
-        return self.moments is None or choice in self.moments.template.stepper.outcomes
+        return self.moments is None or choice in self.moments.template.stepper.alternative_counts
 
-    def violated_in(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
+    def share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
         """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
         try:
             moments, _ = self._prepare()
@@ -356,7 +369,7 @@ class OrderJudge:
         except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return Worlds.UNKNOWN
 
-    def violating(self, parts: Iterable[int]) -> Answer:
+    def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
         """A world in which some of these parts of rules is violated, if there is one; after :meth:`verdict`."""
         try:
             moments, search = self._prepare()
@@ -364,22 +377,22 @@ class OrderJudge:
                 self._safe(moments)
             wanted = set(parts)
             literals = [v.literal for v in self.violations or () if v.part in wanted]
-            return search.find(self._reached(moments.circuit.disjunction(literals)))
+            return search.find_world(self._reached(moments.circuit.disjunction(literals)))
         except (TooHard, NumberTooLarge, Unsupported, LimitReached):
-            return Answer(None, False)
+            return WorldAnswer(None, False)
 
-    def taking(self, step: int) -> Answer:
+    def find_world_taking(self, step: int) -> WorldAnswer:
         """A world in which a step is taken, if there is one; after :meth:`verdict`."""
         try:
             moments, search = self._prepare()
-            return search.find(self._reached(moments.taken(step)))
+            return search.find_world(self._reached(moments.taken(step)))
         except (TooHard, NumberTooLarge, Unsupported, LimitReached):
-            return Answer(None, False)
+            return WorldAnswer(None, False)
 
-    def outcomes(self) -> list[Outcome] | None:
+    def collect_outcomes(self) -> list[Outcome] | None:
         """What becomes of the plan in every order of every world; ``None`` if they are too many."""
         if self.open is None:
-            closed_worlds: Iterable[Closed | None] = [Closed(self.certain, self.engine, self.steps)]
+            closed_worlds: Iterable[ClosedWorld | None] = [ClosedWorld(self.certain, self.engine, self.steps)]
         elif self.open.each is not None:
             closed_worlds = self.open.each()
         else:
@@ -388,13 +401,13 @@ class OrderJudge:
         for closed_world in closed_worlds:
             if closed_world is None:
                 return None
-            for order in self.order.extensions():
+            for order in self.order.linear_extensions():
                 if len(out) == MAX_OUTCOMES or (self.deadline is not None and monotonic() > self.deadline):
                     return None
-                out.append(outcome(closed_world.engine, closed_world.steps, order))
+                out.append(execute_order(closed_world.engine, closed_world.steps, order))
         return out
 
-    def fails_in(self, step: int) -> Worlds:
+    def share_failing_at(self, step: int) -> Worlds:
         """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""
         try:
             moments, _ = self._prepare()
@@ -404,7 +417,7 @@ class OrderJudge:
 
     def _how_many(self, literal: Literal) -> Worlds:
         _, search = self._prepare()
-        found, missed = [search.find(self._reached(part)) for part in (literal, literal ^ 1)]
+        found, missed = [search.find_world(self._reached(part)) for part in (literal, literal ^ 1)]
         if not found.decided or not missed.decided:
             return Worlds.UNKNOWN
         if found.world is None:
@@ -416,10 +429,10 @@ class OrderJudge:
     def _one_by_one(self, reason: Exception) -> None:
         """Decide what is still missing by looking at all orders, of each world if others are open too."""
         why = str(reason) or "a number grew beyond 65,536 bits"
-        self.enumerated = why
+        self.enumeration_reason = why
         try:
             if self.open is None:
-                enumerate_orders(self.engine, self.steps, self.order, self.question, self.deadline, self._enumerated)
+                enumerate_orders(self.engine, self.steps, self.order, self.criteria, self.deadline, self._enumerated)
             elif not self._each_world(self.open):
                 return
         except TooHard as limit:
@@ -428,7 +441,7 @@ class OrderJudge:
         else:
             self.settled = [{True, False} for _ in range(3)]
 
-    def _each_world(self, worlds: Open) -> bool:
+    def _each_world(self, worlds: OpenWorlds) -> bool:
         """Judge one world after the other; whether these were all."""
         if worlds.each is None:
             raise TooHard("there are too many worlds to judge one by one")
@@ -436,11 +449,11 @@ class OrderJudge:
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
-            inner = OrderJudge(engine, steps, self.order, self.deadline, self.question, None, self.solver)
+            inner = OrderAudit(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
             inner.verdict()
             for which in range(3):
-                for value, found in inner.seen[which].items():
-                    self.seen[which].setdefault(value, world._replace(order=found.order))
+                for value, found in inner.example_worlds[which].items():
+                    self.example_worlds[which].setdefault(value, world._replace(order=found.order))
                     if value is not None:
                         self.settled[which].add(value)
             self.limits.update(inner.limits)
@@ -449,8 +462,8 @@ class OrderJudge:
         return True
 
     def _enumerated(self, judged: OrderVerdict, path: tuple[int, ...]) -> bool:
-        if any([value not in self.seen[which] for which, value in enumerate(judged)]):
-            order = self.order.extension([1 << step for step in path])
+        if any([value not in self.example_worlds[which] for which, value in enumerate(judged)]):
+            order = self.order.linear_extension([1 << step for step in path])
             assert order is not None
             if self._replay_order(order) != judged:
                 self._note(judged, self.certain._replace(order=order))

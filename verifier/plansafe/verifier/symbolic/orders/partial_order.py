@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-Pair = tuple[int, int]
+Precedence = tuple[int, int]
 
 
-class Cyclic(Exception):
+class CyclicOrder(Exception):
     """The pairs order nothing: ``steps`` is a cycle, each step before the next and the last before the first."""
 
     def __init__(self, steps: tuple[int, ...]) -> None:
@@ -26,7 +26,7 @@ class Cyclic(Exception):
         self.steps = steps
 
 
-def members(mask: int) -> Iterator[int]:
+def bit_numbers(mask: int) -> Iterator[int]:
     """The steps of a mask, in ascending order."""
     while mask:
         low = mask & -mask
@@ -37,19 +37,19 @@ def members(mask: int) -> Iterator[int]:
 class PartialOrder:
     """``before[i]`` and ``after[i]`` are the steps that every order takes before, and after, step ``i``.
 
-    Raises :class:`Cyclic`. Building costs one operation on masks for each pair.
+    Raises :class:`CyclicOrder`. Building costs one operation on masks for each pair.
     """
 
-    def __init__(self, size: int, pairs: Iterable[Pair]) -> None:
+    def __init__(self, size: int, pairs: Iterable[Precedence]) -> None:
         self.size = size
-        self.all = (1 << size + 1) - 2
+        self.all_steps = (1 << size + 1) - 2
         self.pairs = tuple(dict.fromkeys(pairs))
         self._next: list[list[int]] = [[] for _ in range(size + 1)]
         for first, second in self.pairs:
             self._next[first].append(second)
-        listed = self.extension()
+        listed = self.linear_extension()
         if listed is None:
-            raise Cyclic(cycle(size, self._next))
+            raise CyclicOrder(find_cycle(size, self._next))
         self.before = [0] * (size + 1)
         self.after = [0] * (size + 1)
         for step in listed:
@@ -60,14 +60,14 @@ class PartialOrder:
             for later in self._next[step]:
                 self.after[step] |= self.after[later] | 1 << later
 
-    def extension(self, groups: Sequence[int] = (), extra: Iterable[Pair] = ()) -> tuple[int, ...] | None:
+    def linear_extension(self, groups: Sequence[int] = (), extra: Iterable[Precedence] = ()) -> tuple[int, ...] | None:
         """A linear extension, or ``None`` if the ``extra`` pairs allow none.
 
         Steps of earlier ``groups`` come first wherever the order allows it; among equals, smaller numbers do.
         """
         rank = [len(groups)] * (self.size + 1)
         for number in range(len(groups) - 1, -1, -1):
-            for step in members(groups[number]):
+            for step in bit_numbers(groups[number]):
                 rank[step] = number
         following = self._next
         if extra:
@@ -90,14 +90,14 @@ class PartialOrder:
                     heappush(ready, (rank[later], later))
         return tuple(out) if len(out) == self.size else None
 
-    def extensions(self) -> Iterator[tuple[int, ...]]:
+    def linear_extensions(self) -> Iterator[tuple[int, ...]]:
         """All linear extensions, each made in time quadratic in its length."""
         stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         while stack:
             taken, path = stack.pop()
-            if taken == self.all:
+            if taken == self.all_steps:
                 yield path
-            ready = [step for step in members(self.all & ~taken) if not self.before[step] & ~taken]
+            ready = [step for step in bit_numbers(self.all_steps & ~taken) if not self.before[step] & ~taken]
             stack += [(taken | 1 << step, (*path, step)) for step in ready]
 
     def allows(self, order: Sequence[int]) -> bool:
@@ -106,7 +106,7 @@ class PartialOrder:
         return len(place) == self.size and all([place[first] < place[second] for first, second in self.pairs])
 
 
-def cycle(size: int, following: Sequence[Iterable[int]]) -> tuple[int, ...]:
+def find_cycle(size: int, following: Sequence[Iterable[int]]) -> tuple[int, ...]:
     """A cycle of a graph that has one; ``following[i]`` are the steps after step ``i``."""
     seen = [0] * (size + 1)  # 1: on the path, 2: done
     for root in range(1, size + 1):
@@ -135,69 +135,73 @@ END = 0
 class Writers(NamedTuple):
     """The steps that write one fact. ``makes`` and ``breaks`` do so in every world, ``may_*`` may do so in some.
 
-    ``initial`` is the value in S0, ``None`` where it is open. Where nothing is conditional, ``may_makes`` and
-    ``may_breaks`` equal ``makes`` and ``breaks``.
+    ``initial`` is the value in S0, ``None`` where it is open. Where nothing is conditional, ``possibly_making`` and
+    ``possibly_breaking`` equal ``makes`` and ``breaks``.
     """
 
     initial: bool | None
-    makes: int
-    breaks: int
-    may_makes: int
-    may_breaks: int
+    making: int
+    breaking: int
+    possibly_making: int
+    possibly_breaking: int
 
     @property
-    def plain(self) -> bool:
+    def unconditional(self) -> bool:
         """Whether no write is conditional, and the value in S0 is given: then the criterion is exact."""
-        return self.initial is not None and self.makes == self.may_makes and self.breaks == self.may_breaks
+        return (
+            self.initial is not None and self.making == self.possibly_making and self.breaking == self.possibly_breaking
+        )
 
 
-def certain(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
+def holds_in_every_order(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
     """Whether the fact has the value at the moment in every order; exact if the writers are plain.
 
     Linear in the number of steps that write the opposite, with one operation on masks for each.
     """
     return (
-        established(order, writers, moment, wanted)
-        and next(members(threats(order, writers, moment, wanted)), None) is None
+        is_established(order, writers, moment, wanted)
+        and next(bit_numbers(threatening_steps(order, writers, moment, wanted)), None) is None
     )
 
 
-def established(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
+def is_established(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
     """Whether something necessarily before the moment gives the fact the value."""
-    makes = writers.makes if wanted else writers.breaks
+    makes = writers.making if wanted else writers.breaking
     return writers.initial is wanted or bool(makes & _before(order, moment))
 
 
-def threats(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> int:
+def threatening_steps(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> int:
     """The steps that may take the value away, and after which nothing necessarily restores it before the moment."""
-    makes, breaks = (writers.makes, writers.may_breaks) if wanted else (writers.breaks, writers.may_makes)
+    makes, breaks = (
+        (writers.making, writers.possibly_breaking) if wanted else (writers.breaking, writers.possibly_making)
+    )
     before = _before(order, moment)
     if moment != END:
         breaks &= ~(order.after[moment] | 1 << moment)
     restoring = makes & before
     if restoring:
-        breaks = sum([1 << step for step in members(breaks) if not restoring & order.after[step]])
+        breaks = sum([1 << step for step in bit_numbers(breaks) if not restoring & order.after[step]])
     return breaks
 
 
-def failing_order(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> tuple[int, ...] | None:
+def find_failing_order(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> tuple[int, ...] | None:
     """An order in which the fact has not the value at the moment if every step is taken; ``None`` if there is none.
 
     The writers are plain.
     """
-    threat = next(members(threats(order, writers, moment, wanted)), None)
-    everything = order.all
+    threat = next(bit_numbers(threatening_steps(order, writers, moment, wanted)), None)
+    everything = order.all_steps
     if threat is not None:
         below = everything & ~(order.after[threat] | 1 << threat)
         if moment == END:
-            return order.extension((below, 1 << threat))
+            return order.linear_extension((below, 1 << threat))
         below &= ~(order.after[moment] | 1 << moment)
         between = order.after[threat] & order.before[moment]
-        return order.extension((below, 1 << threat, between, 1 << moment))
-    if not established(order, writers, moment, wanted):
-        return order.extension((_before(order, moment), 1 << moment if moment != END else 0))
+        return order.linear_extension((below, 1 << threat, between, 1 << moment))
+    if not is_established(order, writers, moment, wanted):
+        return order.linear_extension((_before(order, moment), 1 << moment if moment != END else 0))
     return None
 
 
 def _before(order: PartialOrder, moment: int) -> int:
-    return order.all if moment == END else order.before[moment]
+    return order.all_steps if moment == END else order.before[moment]

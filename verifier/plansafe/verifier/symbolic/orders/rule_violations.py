@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
-from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.letters import Letters, repeats
+from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetition
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import END, members
+from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
-from plansafe.verifier.symbolic.worlds.truth_vectors import rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000
 """Bindings of one part of a rule that are looked at, beyond which the rule is given up."""
@@ -27,7 +27,7 @@ SPELT_OUT = frozenset(("sometime-after",))
 """Operators that letters do not know."""
 
 
-class Violated(NamedTuple):
+class InstanceViolation(NamedTuple):
     """Under which worlds an instance of a part is violated."""
 
     part: int
@@ -38,11 +38,11 @@ class Violated(NamedTuple):
 class _Ready(NamedTuple):
     """A part made ready: its formulas without quantifiers over temporal ones, and their state formulas."""
 
-    part: Part
+    part: RulePart
     body: Formula
     guard: Formula
     leaves: tuple[Formula, ...]
-    repeats: bool
+    ignores_repetition: bool
 
 
 class RuleEncoding:
@@ -54,10 +54,10 @@ class RuleEncoding:
         self.circuit = moments.circuit
         self.engine = moments.template.engine
 
-    def violated(self) -> list[Violated]:
+    def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
-        out: list[Violated] = []
-        plan = self.engine.plan
+        out: list[InstanceViolation] = []
+        plan = self.engine.rule_set
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
             raise TooHard("a rule has more instances than the limit allows")
@@ -81,40 +81,40 @@ class RuleEncoding:
                     literal = known[key] = self._instance(ready, leaves, step)
                     self.moments.check()
                 if literal != FALSE:
-                    out.append(Violated(number, binding, literal))
+                    out.append(InstanceViolation(number, binding, literal))
         return out
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def _ready(self, part: Part) -> _Ready:
+    def _ready(self, part: RulePart) -> _Ready:
         task = self.engine.task
         try:
-            body = rewritten(ground_temporal(task, part.body), SPELT_OUT)
-            guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard), SPELT_OUT)
+            body = expand_operators(ground_temporal(task, part.body), SPELT_OUT)
+            guard = ALWAYS if part.guard is None else expand_operators(ground_temporal(task, part.guard), SPELT_OUT)
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
-        return _Ready(part, body, guard, leaves, repeats(body) and repeats(guard))
+        return _Ready(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
 
     def _leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
         evaluation, state = self.template.evaluation, self.template.state
-        literal = evaluation.true(formula)(state, dict(slots))
-        if evaluation.numeric(formula) and evaluation.false(formula)(state, dict(slots)) != literal ^ 1:
+        literal = evaluation.compile_true(formula)(state, dict(slots))
+        if evaluation.reads_numbers(formula) and evaluation.compile_false(formula)(state, dict(slots)) != literal ^ 1:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
-    def _bindings(self, part: Part, everything: bool) -> Iterator[tuple[int, ...]]:
+    def _bindings(self, part: RulePart, everything: bool) -> Iterator[tuple[int, ...]]:
         """The bindings under which a part may be violated."""
         if not part.parameters:
             yield ()
             return
         possible_certain = self.template.evaluation.possible_certain
-        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible(part.body, False)
-        premises = [possible_certain.possible(f) for f in (part.step, part.guard) if f is not None]
+        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible_condition(part.body, False)
+        premises = [possible_certain.possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
         self._bounded(condition, part.parameters)
         found: list[tuple[int, ...]] = []
-        possible_certain.search(condition, part.parameters, ())(self.template.state.facts, (), found)
+        possible_certain.compile_search(condition, part.parameters, ())(self.template.state.facts, (), found)
         yield from dict.fromkeys(found)
 
     def _bounded(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
@@ -122,7 +122,7 @@ class RuleEncoding:
         disjuncts = dnf(condition)
         for disjunct in disjuncts or ():
             total = 1
-            bound = generated_slots(disjunct)
+            bound = slots_bound_by_literals(disjunct)
             for variable in parameters:
                 total *= 1 if variable.slot in bound else len(task.domains[variable.domain])
             if total > MAX_INSTANCES:
@@ -136,14 +136,14 @@ class RuleEncoding:
 
     def _instance(self, ready: _Ready, leaves: dict[int, Literal], step: Literal) -> Literal:
         moments, circuit, part = self.moments, self.circuit, ready.part
-        mask = moments.reading(leaves.values()) if ready.repeats else None
+        mask = moments.reading(leaves.values()) if ready.ignores_repetition else None
         if mask is not None and part.mode == "always" and not is_temporal(ready.body):
             # A block of letters that violate it begins in S0, or after a step that makes it false.
             mask = moments.falsifying(leaves[id(ready.body)])
         letters = Letters(
             moments,
             lambda formula, moment: moments.at(leaves[id(formula)], moment),
-            None if mask is None else list(members(mask)),
+            None if mask is None else list(bit_numbers(mask)),
         )
         match part.mode:
             case "whole":
@@ -183,10 +183,10 @@ class RuleEncoding:
         return circuit.both(asked, circuit.disjunction(bad))
 
 
-def goal_reached(moments: Moments) -> Literal:
+def encode_goal(moments: Moments) -> Literal:
     """In which worlds the goal holds where the plan stops."""
     template, circuit = moments.template, moments.circuit
-    literal = template.evaluation.true(And(template.task.goal))(template.state, {})
+    literal = template.evaluation.compile_true(And(template.task.goal))(template.state, {})
     if not moments.varies(literal):
         return literal
     reached = circuit.both(moments.executable(), moments.at(literal, END))

@@ -1,9 +1,9 @@
 """The steps of a plan as functions of an arbitrary state before them, and the moments at which they are instantiated.
 
-In the template state, every fact that some step may change is an input of its own (:class:`Held`); every other fact
-keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order, their
-inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant where
-the plan orders the two, else an input.
+In the template state, every fact that some step may change is an input of its own (:class:`HeldInput`); every other
+fact keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order,
+their inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant
+where the plan orders the two, else an input.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
-from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
-from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
-from plansafe.verifier.symbolic.worlds.initial import initial
-from plansafe.verifier.symbolic.worlds.model import OrderInput
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
-from plansafe.verifier.symbolic.worlds.steps import Steps
-from plansafe.verifier.symbolic.worlds.witness import statements
+from plansafe.verifier.symbolic.worlds.encoding import OrderInput
+from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
+from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.trace import StepEncoder
+from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 Fact = tuple[int, int]
 """(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""
@@ -36,7 +34,7 @@ class TooHard(Exception):
     """What the encoding over orders does not cover, or not within its limits."""
 
 
-class Held(NamedTuple):
+class HeldInput(NamedTuple):
     """An input of the template: whether a fact holds at the moment that is asked about.
 
     Of an action predicate: whether the step that is about to be taken there is this one.
@@ -59,18 +57,18 @@ class Openings(NamedTuple):
 
     circuit: Circuit
     start: SymbolicState
-    evaluation: Evaluation
+    evaluation: FormulaCompiler
     allowed: Literal = TRUE
 
 
-def closed(engine: Engine) -> Openings:
+def no_openings(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
-    evaluation = Evaluation(engine.task, circuit, PossibleCertain(engine.task))
-    return Openings(circuit, initial(engine.task, circuit, ()).state, evaluation)
+    evaluation = FormulaCompiler(engine.task, circuit, PossibleCertain(engine.task))
+    return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, evaluation)
 
 
-class Template:
+class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
     Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
@@ -90,20 +88,20 @@ class Template:
         self.start = openings.start.copy()
         self.state = openings.start.copy()
         self.size = len(self.task.predicates)
-        self.stepper = Steps(openings.evaluation)
-        self.statements = statements(steps)
+        self.stepper = StepEncoder(openings.evaluation)
+        self.statements = list_oneof_statements(steps)
         self.open_values: list[Fact] = [
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)
             for code, quantity in quantities.items()
-            if quantity.value.items
+            if quantity.value.weighted_atoms
         ]
         self.held: dict[Fact, Literal] = {}
         self.initial: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
         """Step -> its fact of an action predicate, where rules read one."""
-        self._derived = Derived(self.task, openings.evaluation) if self.task.axioms else None
+        self._derived = DerivedFacts(self.task, openings.evaluation) if self.task.axioms else None
         try:
             self._derive()
             self.steps = self._settle(steps, deadline)
@@ -115,22 +113,22 @@ class Template:
             action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 self.action_facts[number] = action_fact
-                self.state.put(*action_fact, self.circuit.input(Held(*action_fact)))
+                self.state.put(*action_fact, self.circuit.input(HeldInput(*action_fact)))
 
     def _derive(self) -> None:
         if self._derived is not None:
-            self._derived.compute(self.state)
+            self._derived.update(self.state)
 
     def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
         while True:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 if deadline is not None and monotonic() > deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue
-                able, changes = self.stepper.take(self.state, step, number)
+                able, changes = self.stepper.encode_step(self.state, step, number)
                 facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
                 numbers: dict[Fact, Sum] = {}
                 for function, code, quantity in changes.quantities:
@@ -158,7 +156,7 @@ class Template:
         """Give a fact that changes an input of its own."""
         predicate, code = fact
         self.initial[fact] = self._now(fact)
-        held = self.held[fact] = self.circuit.input(Held(predicate, code))
+        held = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
         if predicate < self.size:
             self.state.put(predicate, code, held)
         else:
@@ -185,7 +183,7 @@ TimePoint = int
 class Timeline:
     """The order of the steps of a template, in the circuit of the template."""
 
-    def __init__(self, template: Template, order: PartialOrder, deadline: float | None) -> None:
+    def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
         self.template = template
         self.circuit = template.circuit
         self.order = order
@@ -216,4 +214,4 @@ class Timeline:
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)

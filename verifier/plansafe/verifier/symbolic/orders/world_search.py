@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import Pair, PartialOrder, members
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.witness import total_outcomes
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Precedence, bit_numbers
+from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
 """Circles of three that are forbidden beforehand."""
@@ -27,14 +27,14 @@ MAX_LONG_CIRCLES = 400
 """Circles that are forbidden between two questions, of three steps and of more."""
 
 
-class Answer(NamedTuple):
+class WorldAnswer(NamedTuple):
     """A world, if there is one; ``decided`` says whether there being none is certain."""
 
     world: Completion | None
     decided: bool
 
 
-class Search:
+class WorldSearch:
     """Asks for worlds of one plan."""
 
     def __init__(self, moments: Moments, allowed: Literal, engine: str = "auto") -> None:
@@ -49,10 +49,10 @@ class Search:
         self._triangles: set[frozenset[int]] = set()
         self.name = ""
 
-    def find(self, *wanted: Literal) -> Answer:
+    def find_world(self, *wanted: Literal) -> WorldAnswer:
         """A world in which all of the literals are true."""
         if FALSE in wanted:
-            return Answer(None, True)
+            return WorldAnswer(None, True)
         moments, circuit = self.moments, self.moments.circuit
         definitions, inputs = moments.meaning([*wanted, self.allowed])
         meaning = [self.allowed, *definitions]
@@ -61,7 +61,7 @@ class Search:
         solver = self._solver
         if solver is None or (numeric and not self._numeric):
             self._numeric = numeric
-            self._solver = solver = solver_for(circuit, roots, self.engine, moments.deadline)
+            self._solver = solver = create_solver(circuit, roots, self.engine, moments.deadline)
             self._required.clear()
             for literal in self._circles:
                 solver.require(literal)
@@ -76,20 +76,20 @@ class Search:
             self.questions += 1
             answer = solver.solve(list(wanted))
             if not answer:
-                return Answer(None, answer is False)
+                return WorldAnswer(None, answer is False)
             model = solver.model()
             chosen = [
                 (key.first, key.second) if model.inputs[node] else (key.second, key.first)
                 for node, key in pairs.items()
                 if node in model.inputs  # what the solver was not told of may be either way
             ]
-            order = moments.order.extension((), chosen)
+            order = moments.order.linear_extension((), chosen)
             if order is not None:
-                return Answer(self._world(model, order), True)
-            self._forbid(solver, circles(moments.order, chosen))
+                return WorldAnswer(self._world(model, order), True)
+            self._forbid(solver, find_circles(moments.order, chosen))
             moments.check()
 
-    def _transitive(self, pairs: list[Pair], solver: Solver) -> None:
+    def _transitive(self, pairs: list[Precedence], solver: Solver) -> None:
         """Forbid the circles of three steps all of whose pairs are inputs, or given; as many as there is room for."""
         moments, order = self.moments, self.moments.order
         chosen = [0] * (order.size + 1)
@@ -97,9 +97,9 @@ class Search:
             chosen[first] |= 1 << second
             chosen[second] |= 1 << first
         related = [c | order.before[step] | order.after[step] for step, c in enumerate(chosen)]
-        circles: list[list[Pair]] = []
+        circles: list[list[Precedence]] = []
         for first, second in pairs:
-            for third in members(related[first] & related[second]):
+            for third in bit_numbers(related[first] & related[second]):
                 triangle = frozenset((first, second, third))
                 if triangle in self._triangles or self._follows(chosen, first, second, third):
                     continue
@@ -121,7 +121,7 @@ class Search:
                     return True
         return False
 
-    def _forbid(self, solver: Solver, circles: list[list[Pair]]) -> None:
+    def _forbid(self, solver: Solver, circles: list[list[Precedence]]) -> None:
         moments, circuit = self.moments, self.moments.circuit
         literal = circuit.conjunction(
             [circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in circle]) for circle in circles]
@@ -142,15 +142,15 @@ class Search:
             elif not value and isinstance(key, OutcomeInput):
                 rejected.add(key)
         outcomes = {}
-        for (step, number, objects), alternatives in template.stepper.outcomes.items():
+        for (step, number, objects), alternatives in template.stepper.alternative_counts.items():
             outcomes[step, number, objects] = next(
                 k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
             )
         values = {key: model.values.get(key, 0) for key in template.open_values}
-        return Completion(frozenset(facts), values, total_outcomes(template.statements, outcomes), order)
+        return Completion(frozenset(facts), values, complete_outcomes(template.statements, outcomes), order)
 
 
-def circles(order: PartialOrder, chosen: Sequence[Pair]) -> list[list[Pair]]:
+def find_circles(order: PartialOrder, chosen: Sequence[Precedence]) -> list[list[Precedence]]:
     """Circles that chosen pairs close, up to a bound: those of three steps, else a shortest one for each pair."""
     following = [0] * (order.size + 1)
     preceding = [0] * (order.size + 1)
@@ -158,9 +158,9 @@ def circles(order: PartialOrder, chosen: Sequence[Pair]) -> list[list[Pair]]:
         following[first] |= 1 << second
         preceding[second] |= 1 << first
     reach = [order.after[step] | following[step] for step in range(order.size + 1)]
-    out: list[list[Pair]] = []
+    out: list[list[Precedence]] = []
     for first, second in chosen:
-        for third in members(reach[second] & (preceding[first] | order.before[first])):
+        for third in bit_numbers(reach[second] & (preceding[first] | order.before[first])):
             inputs = following[second] >> third & 1 and following[third] >> first & 1
             if not inputs or first == min(first, second, third):  # a circle of three inputs is met three times
                 out += [[(first, second), (second, third), (third, first)]]
@@ -184,7 +184,7 @@ def _path(reach: list[int], start: int, goal: int) -> list[int] | None:
     seen = layers[0]
     while not layers[-1] >> goal & 1:
         new = 0
-        for step in members(layers[-1]):
+        for step in bit_numbers(layers[-1]):
             new |= reach[step]
         new &= ~seen
         if not new:
@@ -193,5 +193,5 @@ def _path(reach: list[int], start: int, goal: int) -> list[int] | None:
         layers.append(new)
     path = [goal]
     for layer in reversed(layers[:-1]):
-        path.append(next(step for step in members(layer) if reach[step] >> path[-1] & 1))
+        path.append(next(step for step in bit_numbers(layer) if reach[step] >> path[-1] & 1))
     return path[::-1]

@@ -9,7 +9,8 @@ later searches (counterexample-guided expansion of the universal quantifier: Jan
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import WorkBudget
@@ -18,20 +19,74 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.minimal_subset import GaveUp
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
-from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.substitution import (
+    CircuitTemplate,
+    OpenNumber,
+    collect_references,
+    find_dependencies,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison
-from plansafe.verifier.symbolic.worlds.decision import Decision, Open
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, Encoding, FactInput
+
+OpenVariable = int | OpenNumber
+"""Something open: the input node of a fact, or a number (function, code)."""
+
+
+class DecisionProblem(NamedTuple):
+    """Completions and outcomes.
+
+    ``allowed`` is over facts and numbers: the completion exists; some completion must. ``good`` is over these and
+    outcomes: the plan is SAFE or VALID in the world. Whatever else ``good`` depends on, inputs and numbers, is an
+    outcome; ``outcomes_allowed`` says which of them are possible. A completion is good if ``good`` holds for all
+    possible outcomes.
+    """
+
+    circuit: Circuit
+    allowed: Literal
+    good: Literal
+    facts: tuple[int, ...]
+    numbers: tuple[OpenNumber, ...] = ()
+    outcomes_allowed: Literal = TRUE
+
+
+def build_decision_problem(
+    encoding: Encoding, outcomes_allowed: Literal = TRUE, outcome_numbers: Collection[OpenNumber] = ()
+) -> DecisionProblem:
+    """The decision about an encoding: a completion is good if the plan is SAFE, or VALID, whatever the outcomes.
+
+    ``outcome_numbers`` are not open but chosen by the world, such as durations.
+    """
+    circuit = encoding.circuit
+    good = circuit.conjunction([encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1])
+    nodes, numbers = find_dependencies(circuit, [encoding.allowed, good])
+    facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
+    given = tuple(sorted(numbers.difference(outcome_numbers)))
+    return DecisionProblem(circuit, encoding.allowed, good, facts, given, outcomes_allowed)
+
+
+class PartialAssignment(NamedTuple):
+    """Some open facts and numbers with values."""
+
+    facts: tuple[tuple[FactInput, bool], ...] = ()
+    numbers: tuple[tuple[OpenNumber, Number], ...] = ()
+
+
+class OpenVariables(NamedTuple):
+    """Some open facts and numbers."""
+
+    facts: tuple[FactInput, ...] = ()
+    numbers: tuple[OpenNumber, ...] = ()
+
 
 QUESTION_WORK, GATE_WORK = 400, 1
 """Units of a :class:`WorkBudget` for a question to a solver, and for each gate that it reaches."""
 
-OpenValues = dict[Open, bool | Number]
+OpenValues = dict[OpenVariable, bool | Number]
 """The values of what is open and matters."""
 
 
-class Completions:
+class CompletionSearch:
     """Searches among the completions of a decision. They share solvers, so ask causes and questions of one object.
 
     ``near`` are the facts and numbers that ``good`` depends on, ``far`` those tied to them by ``allowed``. What
@@ -46,7 +101,7 @@ class Completions:
 
     def __init__(
         self,
-        decision: Decision,
+        decision: DecisionProblem,
         engine: str = "auto",
         deadline: float | None = None,
         work: WorkBudget | None = None,
@@ -56,13 +111,13 @@ class Completions:
         self.safe = circuit.both(decision.outcomes_allowed, decision.good)
         self.good = circuit.either(decision.outcomes_allowed ^ 1, decision.good)
         self._engine, self._deadline, self._work = engine, deadline, work
-        near = reach(circuit, [self.good, self.safe])
+        near = find_dependencies(circuit, [self.good, self.safe])
         self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
-        far = reach(circuit, [self.allowed])
+        far = find_dependencies(circuit, [self.allowed])
         self._size = len(near.nodes) + len(far.nodes)
         facts, numbers = set(decision.facts), set(decision.numbers)
-        self.near: list[Open] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
-        self.far: list[Open] = [
+        self.near: list[OpenVariable] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
+        self.far: list[OpenVariable] = [
             *sorted(facts.intersection(far.nodes).difference(near.nodes)),
             *sorted((far.numbers - near.numbers) & numbers),
         ]
@@ -76,7 +131,7 @@ class Completions:
         self.decided_by_outcomes = bool(self._outcomes or self._outcome_numbers)
         self._finder: Solver | None = None
         self._judge: Solver | None = None
-        self._template: Template | None = None
+        self._template: CircuitTemplate | None = None
         self._bad: Model | None = None
         self._searched_bad = False
         self._some_good: bool | None = None
@@ -90,7 +145,7 @@ class Completions:
 
     # -- completions --------------------------------------------------------------------------------------------------
 
-    def candidates(self, prefer: Sequence[Open]) -> tuple[list[Open], list[Open]]:
+    def candidates(self, prefer: Sequence[OpenVariable]) -> tuple[list[OpenVariable], list[OpenVariable]]:
         """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``.
 
         The first list is all of it, the second what is preferred.
@@ -137,7 +192,7 @@ class Completions:
             if not self.decided_by_outcomes or not self._refuted(model):
                 return model
 
-    def of_world(self, world: Completion, items: Iterable[Open]) -> OpenValues | None:
+    def of_world(self, world: Completion, items: Iterable[OpenVariable]) -> OpenValues | None:
         """The completion of a world; ``None`` if it does not give a number."""
         found: OpenValues = {}
         for item in items:
@@ -150,16 +205,16 @@ class Completions:
                 return None
         return found
 
-    def completion(self, model: Model, items: Iterable[Open]) -> OpenValues:
+    def completion(self, model: Model, items: Iterable[OpenVariable]) -> OpenValues:
         """The completion of a model; what the solver has not met does not matter to it."""
         inputs, values = model
         return {item: inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in items}
 
-    def literal(self, item: Open, value: bool | Number) -> Literal:
+    def literal(self, item: OpenVariable, value: bool | Number) -> Literal:
         """That an open fact or number has a value."""
         if isinstance(item, int):
             return 2 * item + (not value)
-        return terms.compared(self.circuit, "=", terms.variable(*item), terms.constant(value))
+        return terms.compare(self.circuit, "=", terms.variable(*item), terms.constant(value))
 
     def safe_in_bad(self) -> bool:
         """Whether some world of some bad completion is SAFE.
@@ -172,7 +227,7 @@ class Completions:
         beyond = 1 + max([function for function, _ in self.all_numbers], default=0)
         others = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
         numbers = {(f, c): terms.variable(f + beyond, c) for f, c in self._outcome_numbers}
-        (safe,) = Template(circuit, [self.safe], others, numbers).copy(others, numbers)
+        (safe,) = CircuitTemplate(circuit, [self.safe], others, numbers).instantiate(others, numbers)
         return self._ask(self.judge, [self.allowed, self.good ^ 1, safe])
 
     # -- solvers ------------------------------------------------------------------------------------------------------
@@ -182,7 +237,7 @@ class Completions:
         """Knows what is allowed, and what is good for the outcomes met so far."""
         if self._finder is None:
             roots = [self.allowed, self.good]
-            self._finder = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
+            self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
             self._finder.require(self.allowed)
         return self._finder
 
@@ -191,7 +246,7 @@ class Completions:
         """The solver that knows the verdict in every completion; made at first use."""
         if self._judge is None:
             roots = [self.allowed, self.good, self.safe]
-            self._judge = solver_for(self.circuit, roots, self._engine, self._deadline, self._work)
+            self._judge = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
         return self._judge
 
     def _refuted(self, model: Model) -> bool:
@@ -204,11 +259,11 @@ class Completions:
 
     def _remember(self, model: Model) -> None:
         if self._template is None:
-            self._template = Template(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
+            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
         inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
         numbers = {item: terms.constant(model.values.get(item, 0)) for item in self._outcome_numbers}
         try:
-            (good,) = self._template.copy(inputs, numbers)
+            (good,) = self._template.instantiate(inputs, numbers)
         except NumberTooLarge:
             raise GaveUp("a number grew too large") from None
         self.finder.require(good)
@@ -260,14 +315,14 @@ def _relevant(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: 
         parent[node] = 0
     for number in numbers:
         parent[place(number)] = 0
-    for node in reach(circuit, parts).nodes:
+    for node in find_dependencies(circuit, parts).nodes:
         children = circuit.gates[node]
         tied: list[int] = []
         if children is None:
             key = circuit.keys[node]
             if not isinstance(key, Comparison):
                 continue
-            children, found = mentioned(key.sum)
+            children, found = collect_references(key.sum)
             tied = [place(number) for number in found]
         own = root(node)
         for other in [*[child >> 1 for child in children], *tied]:

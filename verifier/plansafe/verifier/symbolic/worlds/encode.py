@@ -13,18 +13,34 @@ from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.terms import compared
-from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
-from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
-from plansafe.verifier.symbolic.worlds.initial import Group, finite_numbers, initial, invariants
-from plansafe.verifier.symbolic.worlds.model import Encoding
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.state import SymbolicState
-from plansafe.verifier.symbolic.worlds.staterules import Changed, Dispatch, Found, StateRule, StepRule, matcher
-from plansafe.verifier.symbolic.worlds.steps import Steps
-from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule
-from plansafe.verifier.symbolic.worlds.trace import Letter, Replay, SymbolicTrace, ends, follow
-from plansafe.verifier.symbolic.worlds.witness import statements
+from plansafe.verifier.symbolic.circuits.terms import compare
+from plansafe.verifier.symbolic.worlds.encoding import Encoding
+from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
+from plansafe.verifier.symbolic.worlds.initial_state import (
+    FactGroup,
+    encode_invariants,
+    find_finite_numbers,
+    make_initial_state,
+)
+from plansafe.verifier.symbolic.worlds.state_rules import (
+    ChangedFact,
+    ChangeDispatch,
+    InstanceCollector,
+    StateRule,
+    StepRule,
+    compile_step_matcher,
+)
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, SymbolicState
+from plansafe.verifier.symbolic.worlds.temporal_rules import TemporalRule
+from plansafe.verifier.symbolic.worlds.trace import (
+    Letter,
+    StepEncoder,
+    SymbolicTrace,
+    TraceReplay,
+    build_trace,
+    end_literals,
+)
+from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 
 class _Watch(NamedTuple):
@@ -35,10 +51,10 @@ class _Watch(NamedTuple):
     temporal: list[TemporalRule]
 
 
-def encode(
+def encode_plan(
     compiled: CompiledTask,
     steps: Sequence[GroundAction | IllFormed],
-    groups: Sequence[Group] = (),
+    groups: Sequence[FactGroup] = (),
     deadline: float | None = None,
 ) -> Encoding:
     """Evaluate an untimed, totally ordered plan in all worlds at once.
@@ -49,21 +65,21 @@ def encode(
     engine = compiled.engine
     task = engine.task
     circuit = Circuit()
-    evaluation = Evaluation(task, circuit, PossibleCertain(task))
-    start = initial(task, circuit, compiled.openings)
-    derived = Derived(task, evaluation) if task.axioms else None
-    stepper = Steps(evaluation)
+    evaluation = FormulaCompiler(task, circuit, PossibleCertain(task))
+    start = make_initial_state(task, circuit, compiled.openings)
+    derived = DerivedFacts(task, evaluation) if task.axioms else None
+    stepper = StepEncoder(evaluation)
     limits: list[str] = []
     skipped: list[int] = []
-    found = Found(circuit, compiled.options.question.introduced)
+    found = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
     executable = goal = FALSE
     restricted: list[Literal] = []
     alive: list[Literal] = []
     try:
         if derived is not None:
-            derived.compute(start.state)
-        restricted = invariants(task, evaluation, start.state, compiled.invariants, groups)
-        trace = follow(start.state, derived, stepper, steps, deadline)
+            derived.update(start.state)
+        restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
+        trace = build_trace(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
             limits.append(trace.limit)
         alive = trace.alive
@@ -73,15 +89,17 @@ def encode(
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    question, rules = compiled.options.question, compiled.rules
-    idle = frozenset([n for n, part in enumerate(engine.plan.parts) if not question.asks(rules[part.rule])])
+    criteria, rules = compiled.options.criteria, compiled.rules
+    idle = frozenset([n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])])
     exempt = set()
-    if question.exemptions:
-        names = [rules[part.rule].name for part in engine.plan.parts]
-        exempt = {v for v in found.violations if question.exempted(names[v.part], task.names(v.binding)) is not None}
+    if criteria.exemptions:
+        names = [rules[part.rule].name for part in engine.rule_set.parts]
+        exempt = {
+            v for v in found.violations if criteria.find_exemption(names[v.part], task.names(v.binding)) is not None
+        }
     violations = [v for v in found.violations if v.part not in idle and v not in exempt]
     violated = circuit.disjunction([v.literal for v in violations])
-    hard = [rule for rule in dict.fromkeys(skipped) if question.asks(rules[rule])]
+    hard = [rule for rule in dict.fromkeys(skipped) if criteria.includes(rules[rule])]
     undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in idle])
     return Encoding(
         circuit,
@@ -95,11 +113,11 @@ def encode(
         start.open_values,
         start.open_facts,
         len(start.open_values),
-        stepper.outcomes,
-        statements(steps),
+        stepper.alternative_counts,
+        list_oneof_statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
-        finite_numbers(task),
+        find_finite_numbers(task),
         tuple(alive),
         tuple([v for v in found.violations if v.part in idle]),
         tuple(found.undecided),
@@ -108,7 +126,11 @@ def encode(
 
 
 def _judge(
-    compiled: CompiledTask, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[int]
+    compiled: CompiledTask,
+    evaluation: FormulaCompiler,
+    trace: SymbolicTrace,
+    found: InstanceCollector,
+    skipped: list[int],
 ) -> Literal:
     """Follow the trace with all rules; returns in which worlds the goal is reached."""
     engine = compiled.engine
@@ -116,11 +138,11 @@ def _judge(
     watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
-    holds = evaluation.true(And(engine.task.goal))
-    last = ends(circuit, trace.alive)
-    replay = Replay(trace)
+    holds = evaluation.compile_true(And(engine.task.goal))
+    last = end_literals(circuit, trace.alive)
+    replay = TraceReplay(trace)
     state = replay.state
-    dispatch = Dispatch(watch.states, evaluation)
+    dispatch = ChangeDispatch(watch.states, evaluation)
     dispatch.start(state)
     goals = []
     by_step: dict[str, list[StepRule]] = {}
@@ -129,7 +151,7 @@ def _judge(
     due: list[StepRule] = []
     momentary: list[tuple[int, int]] = []
     for letter, there in enumerate(trace.alive):
-        changed: list[Changed] = []
+        changed: list[ChangedFact] = []
         if letter:
             changes = trace.letters[letter]
             log = dispatch.prepare(state, changes)
@@ -176,9 +198,9 @@ def _judge(
     return circuit.disjunction(goals)
 
 
-def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> list[Changed]:
+def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> list[ChangedFact]:
     """What a letter changes, before it does; in which worlds, if there is a circuit to say so in."""
-    out: list[Changed] = []
+    out: list[ChangedFact] = []
     for predicate, code, literal in changes.facts:
         differs = FALSE if circuit is None else circuit.equal(state.get(predicate, code), literal) ^ 1
         out.append((predicate, code, differs))
@@ -186,15 +208,15 @@ def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> 
         differs = FALSE
         if circuit is not None:
             old = state.quantity(function, code)
-            same = circuit.both(circuit.both(old.defined, new.defined), compared(circuit, "=", old.value, new.value))
+            same = circuit.both(circuit.both(old.defined, new.defined), compare(circuit, "=", old.value, new.value))
             differs = circuit.both(circuit.either(old.defined, new.defined), same ^ 1)
         out.append((2 * state.size + function, code, differs))
     return out
 
 
-def _watch(compiled: CompiledTask, evaluation: Evaluation, skipped: list[int]) -> _Watch:
+def _watch(compiled: CompiledTask, evaluation: FormulaCompiler, skipped: list[int]) -> _Watch:
     """Decide how each part of each rule is judged."""
-    plan, task = compiled.engine.plan, compiled.task
+    plan, task = compiled.engine.rule_set, compiled.task
     watch = _Watch([], [], [])
     names = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
     for number, part in enumerate(plan.parts):
@@ -233,17 +255,17 @@ def _find_instances(
 def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
     task = compiled.task
-    names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
+    names = {predicate: action for (_, action), predicate in compiled.engine.rule_set.action_predicates.items()}
     for rule in compiled.rules:
-        if not compiled.options.question.decides(rule) or not rule.applicable:
+        if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue
-        if not rule.matches:
+        if not rule.step_patterns:
             if all([task.domains[v.domain] for v in rule.declared]):
                 return True
             continue
-        for found in rule.matches:
-            match, name = matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
+        for found in rule.step_patterns:
+            match, name = compile_step_matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
             taken = [s for s in steps if isinstance(s, GroundAction) and s.action.name == name]
-            if found.factor and any([match(step.objects) is not None for step in taken]):
+            if found.bindings_per_match and any([match(step.objects) is not None for step in taken]):
                 return True
     return False

@@ -13,40 +13,39 @@ from itertools import product
 from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
+from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.worlds import Completion, Outcomes
+from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
-from plansafe.verifier.symbolic.worlds.derived import Derived
-from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
-from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
-from plansafe.verifier.symbolic.worlds.model import FactInput, Verdict
-from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
-from plansafe.verifier.symbolic.worlds.witness import Statement, statements, total_outcomes
+from plansafe.verifier.symbolic.circuits.solvers import Model, create_solver
+from plansafe.verifier.symbolic.worlds.encoding import FactInput
+from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler
+from plansafe.verifier.symbolic.worlds.initial_state import FactGroup, encode_invariants, make_initial_state
+from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain
+from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
+from plansafe.verifier.symbolic.worlds.world_replay import OneofStatement, complete_outcomes, list_oneof_statements
 
 MAX_WORLDS = 5_000
 Values = tuple[Worlds, Worlds, Worlds]
 ASPECTS = range(3)
 
 
-class Openness:
+class OpenWorlds:
     """What is open beside durations and order: completions, and the outcomes of the steps."""
 
-    def __init__(self, compiled: CompiledTask, read: ReadSteps, groups: tuple[Group, ...]) -> None:
+    def __init__(self, compiled: CompiledTask, read: ResolvedPlan, groups: tuple[FactGroup, ...]) -> None:
         task = self.task = compiled.task
         self.circuit = Circuit()
-        evaluation = self.evaluation = Evaluation(task, self.circuit, PossibleCertain(task))
-        start = initial(task, self.circuit, compiled.openings)
+        evaluation = self.evaluation = FormulaCompiler(task, self.circuit, PossibleCertain(task))
+        start = make_initial_state(task, self.circuit, compiled.openings)
         self.start = start.state
         if task.axioms:
-            Derived(task, evaluation).compute(start.state)
-        restricted = invariants(task, evaluation, start.state, compiled.invariants, groups)
+            DerivedFacts(task, evaluation).update(start.state)
+        restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
         seen = _read(compiled)
@@ -56,7 +55,7 @@ class Openness:
             if isinstance(key, FactInput) and (key.predicate in seen)
         ]
         self.choices = list(_choices(compiled, read))
-        self.statements = statements(read.steps)
+        self.statements = list_oneof_statements(read.steps)
 
     @property
     def is_open(self) -> bool:
@@ -65,7 +64,7 @@ class Openness:
 
     def completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
         """The true open facts of each completion, those that nothing reads aside; ``None``: not decided."""
-        solver = solver_for(self.circuit, [self.allowed])
+        solver = create_solver(self.circuit, [self.allowed])
         try:
             solver.require(self.allowed)
             while (found := solver.solve()) is not False:
@@ -98,21 +97,21 @@ class Openness:
         assert isinstance(key, FactInput)
         return key.predicate, key.code
 
-    def outcomes(self) -> Iterator[dict[Statement, Outcomes]]:
+    def outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
         """Every combination of outcomes."""
         keys = [key for key, _ in self.choices]
         for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):
-            yield total_outcomes(self.statements, dict(zip(keys, chosen, strict=True)))
+            yield complete_outcomes(self.statements, dict(zip(keys, chosen, strict=True)))
 
 
-def judge_each(
-    openness: Openness, judge: Callable[[Completion], tuple[Values, Verdict]], deadline: float | None
-) -> Verdict:
+def judge_each_world(
+    openness: OpenWorlds, judge: Callable[[Completion], tuple[Values, WorldsVerdict]], deadline: float | None
+) -> WorldsVerdict:
     """The verdict from the verdicts in each world; ``judge`` gives the values there, and worlds in which they fail."""
     seen: list[set[Worlds]] = [set(), set(), set()]
     failing: list[Completion | None] = [None, None, None]
     limits: dict[str, None] = {}
-    counts: Counts = ()
+    counts: RuleCounts = ()
     breaking: dict[str, Completion] = {}
     count = 0
     if openness.numbers:
@@ -127,21 +126,23 @@ def judge_each(
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
-            counts = merged([counts, verdict.rules])
-            for rule, breaks in verdict.breaking:
+            counts = merge_rule_counts([counts, verdict.rules])
+            for rule, breaks in verdict.rule_witnesses:
                 breaking.setdefault(rule, breaks)
-            for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
+            for aspect, world in enumerate(
+                (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
+            ):
                 seen[aspect].add(values[aspect])
                 if failing[aspect] is None and world is not None:
                     failing[aspect] = world
         if limits:
             break
     executable, goal, safe = [_merged(found, bool(limits)) for found in seen]
-    rules = unsure(counts) if limits else counts
-    return Verdict(
+    rules = mark_unknown(counts) if limits else counts
+    return WorldsVerdict(
         executable, goal, safe, failing[0], failing[1], failing[2], tuple(limits), rules, tuple(breaking.items())
     )
 
@@ -163,7 +164,7 @@ def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
 
 def _read(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.plan
+    task, plan = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
@@ -173,10 +174,10 @@ def _read(compiled: CompiledTask) -> set[int]:
                 formulas += [f for effect in snap.effects for f in (effect.condition, effect.at_start)]
     for part in plan.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
-    return {item.predicate for formula in formulas for item in reads(formula) if isinstance(item, Atom)}
+    return {item.predicate for formula in formulas for item in atoms_in(formula)}
 
 
-def _choices(compiled: CompiledTask, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
+def _choices(compiled: CompiledTask, read: ResolvedPlan) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
     """Each choice of each step, with the number of its alternatives."""
     task = compiled.task
     for number, step in enumerate(read.steps, 1):

@@ -26,25 +26,32 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate, subformulas
+from plansafe.verifier.model.operations import (
+    NEIGHBOUR_OPERATORS,
+    children,
+    is_temporal,
+    map_children,
+    negate,
+    subformulas,
+)
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
 OnTrace: TypeAlias = Fixed["at-end", "within", "always-within", "hold-during", "hold-after"]
 LeafValues = Mapping[int, list[tuple[int, Literal, Literal]]]
 """``id`` of a formula without temporal operators -> (letter, true, false) from that letter on, ascending."""
-SHORT = frozenset(("sometime-after", "sometime-before", "at-most-once", "always-within"))
-"""Operators that :func:`rewritten` takes out, or whose premise it negates."""
+EXPANDED_OPERATORS = frozenset(("sometime-after", "sometime-before", "at-most-once", "always-within"))
+"""Operators that :func:`expand_operators` takes out, or whose premise it negates."""
 
 
-def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
+def expand_operators(formula: Formula, short: frozenset[str] = EXPANDED_OPERATORS) -> Formula:
     """Operators that are ``short`` for others, spelt out; ``always-within`` gets its premise negated.
 
     Formulas without temporal operators stay the objects they are.
     """
     if not is_temporal(formula):
         return formula
-    formula = mapped(formula, lambda part: rewritten(part, short))
+    formula = map_children(formula, lambda part: expand_operators(part, short))
     if not isinstance(formula, Temporal) or formula.operator not in short:
         return formula
     operands = formula.operands
@@ -66,13 +73,13 @@ def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
             raise AssertionError(f"`{other}` is not short for others")
 
 
-def depth(formula: Formula) -> int:
+def shift_depth(formula: Formula) -> int:
     """How many letters away a formula looks by ``next`` and ``yesterday``, at most."""
-    below = max([depth(part) for part in children(formula)], default=0)
-    return below + (isinstance(formula, Temporal) and formula.operator in SHIFTS)
+    below = max([shift_depth(part) for part in children(formula)], default=0)
+    return below + (isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS)
 
 
-def bounds(formula: Formula) -> set[int] | None:
+def find_bound_letters(formula: Formula) -> set[int] | None:
     """Letters at which bounds begin or end; ``None`` if every letter counts for itself."""
     out: set[int] = set()
     for part in subformulas(formula):
@@ -166,7 +173,7 @@ class TruthVectors:
             case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
                 return [self._whole(formula.operator, formula.bounds, first, second)] * len(self.starts)
             case "sometime-after" | "sometime-before" | "at-most-once":
-                raise AssertionError("spelt out by `rewritten`")
+                raise AssertionError("spelt out by `expand_operators`")
             case _:
                 assert_never(formula.operator)
 

@@ -1,178 +1,86 @@
-"""The verdict over all worlds: three values, each with a world in which it fails."""
+"""What is said of each rule over many worlds, put together from what is so in each (docs/worlds.md, section 4).
+
+A rule is violated if it is so in some world, else undecided if it is so in some, else kept if it has an instance in
+some. Counts are the greatest of the worlds that were looked at. Where not all were, what is not violated is undecided.
+"""
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.reporting.report import Headline, RuleCount, Worlds
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import Simulation, simulate
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
-from plansafe.verifier.symbolic.circuits.substitution import Template
-from plansafe.verifier.symbolic.circuits.terms import constant
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput, Verdict
-from plansafe.verifier.symbolic.worlds.witness import total_outcomes
 
-FOLDED = "constant folding"
-SIMULATED = "simulation"
-MAX_SPLIT = 256
-"""Combinations of values of open numbers that are looked at one by one, where a solver gave up."""
+RuleCounts = tuple[RuleCount, ...]
+STATUSES = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
+VIOLATED_STATUSES = frozenset(("preference violated", "violated"))
 
 
-class NoWorld(Exception):
-    """What the description says of its open facts contradicts itself (SC117)."""
+class WorldsVerdict(NamedTuple):
+    """The three values over all worlds, and a world in which each fails.
+
+    ``rules``: what is so of each rule, where that was looked at; ``breaking``: names of rules, and worlds that break
+    them.
+    """
+
+    executable: Worlds
+    goal: Worlds
+    safe: Worlds
+    inexecutable_world: Completion | None
+    unmet_goal_world: Completion | None
+    unsafe_world: Completion | None
+    limits: tuple[str, ...] = ()
+    rules: tuple[RuleCount, ...] = ()
+    rule_witnesses: tuple[tuple[str, Completion], ...] = ()
 
 
-class Value(NamedTuple):
-    """In which worlds something is true, and in which it is false; in the others it is undecided."""
+def choose_headline(verdict: WorldsVerdict, checked: bool) -> Headline:
+    """The first that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
+    if verdict.inexecutable_world is not None or verdict.unmet_goal_world is not None:
+        return Headline.INVALID
+    if verdict.unsafe_world is not None:
+        return Headline.UNSAFE
+    if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
+        return Headline.UNKNOWN
+    return Headline.SAFE if checked else Headline.VALID
 
-    true: Literal
-    false: Literal
+
+def merge_rule_counts(worlds: Iterable[RuleCounts]) -> RuleCounts:
+    """The counts of several worlds together; nothing of none."""
+    out: list[RuleCount] = []
+    for counts in worlds:
+        if out and counts:
+            out = [_both(one, other) for one, other in zip(out, counts, strict=True)]
+        else:
+            out = out or list(counts)
+    return tuple(out)
 
 
-class EncodingQueries:
-    """Asks one solver about one encoding. What folds to a constant needs none."""
+def _both(one: RuleCount, other: RuleCount) -> RuleCount:
+    return one._replace(
+        instances=max(one.instances, other.instances),
+        triggered=max(one.triggered, other.triggered),
+        violations=max(one.violations, other.violations),
+        exempted=max(one.exempted, other.exempted),
+        status=max(one.status, other.status, key=STATUSES.index),
+    )
 
-    def __init__(self, encoding: Encoding, engine: str = "auto", deadline: float | None = None) -> None:
-        self.encoding = encoding
-        self.circuit: Circuit = encoding.circuit
-        self.engine = engine
-        self.deadline = deadline
-        self.asked = False
-        self._solver: Solver | None = None
-        self._known: dict[Literal, bool | None] = {}
-        self._models: dict[Literal, Model] = {}
-        self._simulation: Simulation | None = None
-        self._simulated = False
 
-    @property
-    def solver(self) -> Solver:
-        """The solver; made at first use, with the completions that are allowed."""
-        if self._solver is None:
-            roots = [self.encoding.allowed, *self._roots()]
-            self._solver = solver_for(self.circuit, roots, self.engine, self.deadline)
-            self._solver.require(self.encoding.allowed)
-        return self._solver
+def mark_unknown(counts: RuleCounts) -> RuleCounts:
+    """The counts of worlds that are not all: what was not seen violated may be so in another."""
+    return tuple([undecided(count) for count in counts])
 
-    @property
-    def name(self) -> str:
-        """The name of the engine that decided."""
-        if self._solver is not None and self.asked:
-            return self._solver.name
-        return SIMULATED if self._simulated else FOLDED
 
-    def _roots(self) -> list[Literal]:
-        e = self.encoding
-        return [e.executable, e.goal, e.violated, e.undecided, *[v.literal for v in e.violations]]
+def undecided(count: RuleCount) -> RuleCount:
+    """A rule whose status in some world is unknown, unless it is known already that a world violates it."""
+    surely = count.status in VIOLATED_STATUSES or count.status == "not applicable"
+    return count if surely else count._replace(status="undecided")
 
-    def some(self, literal: Literal) -> bool | None:
-        """Whether some world that exists is one in which a literal is true; ``None`` if that was not decided."""
-        if literal == FALSE:
-            return False
-        if literal not in self._known:
-            self._known[literal] = self._by_example(literal) or self._by_solver(literal)
-        return self._known[literal]
 
-    def _by_example(self, literal: Literal) -> bool:
-        """Whether one of some worlds drawn at random is one. Most of what is so in some world is so in many."""
-        if self._simulation is None and self.engine == "auto":
-            self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._roots()])
-        if literal == TRUE and self.encoding.allowed == TRUE:
-            return True
-        if self._simulation is None or not self._simulation.together([self.encoding.allowed, literal]):
-            return False
-        self._simulated = self._simulated or literal != TRUE
-        return True
-
-    def _by_solver(self, literal: Literal) -> bool | None:
-        found = self.solver.solve([literal])
-        self.asked = self.asked or literal != TRUE
-        if found:
-            self._models[literal] = self.solver.model()
-        return self._by_values(literal) if found is None else found
-
-    def _by_values(self, literal: Literal) -> bool | None:
-        """Where a solver gave up: value by value, for open numbers that have finitely many.
-
-        With values in their place comparisons fold, products among them.
-        """
-        finite = dict(self.encoding.finite)
-        total = prod([len(values) for values in finite.values()])
-        if not finite or total > MAX_SPLIT or set(self.encoding.values) != finite.keys():
-            return None
-        template = Template(self.circuit, [self.encoding.allowed, literal], (), self.encoding.values)
-        for chosen in product(*finite.values()):
-            values = dict(zip(finite, chosen, strict=True))
-            roots = template.copy({}, {key: constant(value) for key, value in values.items()})
-            solver = solver_for(self.circuit, roots, "auto", self.deadline)
-            try:
-                found = solver.solve(roots)
-                if found:
-                    self._models[literal] = Model(solver.model().inputs, values)
-                if found is not False:
-                    return found
-            finally:
-                solver.close()
-        return False
-
-    def world(self, literal: Literal) -> Completion | None:
-        """A world in which a literal is true, if there is one and it was found."""
-        if not self.some(literal):
-            return None
-        if literal in self._models:
-            return self._world(self._models[literal])
-        if self._simulation is None or literal == self.encoding.allowed == TRUE:
-            return self._world(Model({}, {}))
-        return self._world(Model(self._simulation.example(self.circuit, [self.encoding.allowed, literal]), {}))
-
-    def _world(self, model: Model) -> Completion:
-        facts = set()
-        chosen: set[OutcomeInput] = set()
-        for node, value in model.inputs.items():
-            key = self.circuit.keys.get(node)
-            if value and isinstance(key, FactInput):
-                facts.add((key.predicate, key.code))
-            elif value and isinstance(key, OutcomeInput):
-                chosen.add(key)
-        outcomes = {}
-        for (step, number, objects), alternatives in self.encoding.outcomes.items():
-            inputs = [OutcomeInput(step, number, objects, k) in chosen for k in range(alternatives - 1)]
-            outcomes[step, number, objects] = inputs.index(True) if True in inputs else alternatives - 1
-        values = {key: model.values.get(key, 0) for key in self.encoding.values}
-        return Completion(frozenset(facts), values, total_outcomes(self.encoding.statements, outcomes))
-
-    def over_worlds(self, value: Value) -> Worlds:
-        """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""
-        if self.encoding.limits:
-            return Worlds.UNKNOWN
-        otherwise = self.circuit.both(value.true ^ 1, value.false ^ 1)
-        yes, no, neither = self.some(value.true), self.some(value.false), self.some(otherwise)
-        if yes and no:
-            return Worlds.SOME
-        if None in (yes, no, neither) or neither:
-            return Worlds.UNKNOWN
-        return Worlds.ALL if yes else Worlds.NONE
-
-    def decide(self) -> Verdict:
-        """The three values. Raises :class:`NoWorld`, and what :func:`.solvers.solver_for` raises."""
-        if self.encoding.allowed == FALSE or self.some(TRUE) is False:
-            raise NoWorld
-        e = self.encoding
-        safe = Value(self.circuit.both(e.violated ^ 1, e.undecided ^ 1), e.violated)
-        return Verdict(
-            self.over_worlds(Value(e.executable, e.executable ^ 1)),
-            self.over_worlds(Value(e.goal, e.goal ^ 1)),
-            self.over_worlds(safe),
-            self.world(e.executable ^ 1),
-            self.world(e.goal ^ 1),
-            self.world(e.violated),
-            e.limits,
-        )
-
-    def close(self) -> None:
-        """Give back the solver's memory."""
-        if self._solver is not None:
-            self._solver.close()
+def mark_kept(count: RuleCount) -> RuleCount:
+    """A rule that no world violates or leaves undecided."""
+    if count.status == "not applicable":
+        return count
+    kept = "exempt" if count.exempted else "kept" if count.instances else "never applied"
+    return count._replace(violations=0, status=kept)

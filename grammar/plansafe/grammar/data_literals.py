@@ -1,0 +1,181 @@
+"""JSON and Python literals with places: lists, tuples, objects with repeated keys, and calls as they stand.
+
+Models mix the two notations, so one reader takes both: either kind of quotes, trailing commas, comments. Nothing is
+ever evaluated. The reader keeps its own stack; nesting beyond ``DEPTH`` is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Span
+
+DEPTH = 32
+
+_SPACE = re.compile(r"(?:[ \t\n]|//[^\n]*|#[^\n]*)*")
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\n", "b": " ", "f": " "}
+_LEAF = re.compile(r"[()\[\]{},\n]|[\"']")
+_STRING = {quote: re.compile(rf"(?:[^{quote}\\]|\\.)*{quote}", re.DOTALL) for quote in "\"'"}
+
+
+class TruncatedValue(Exception):
+    """The text ends inside a value that began at ``start``."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.start = start
+
+
+class NestedTooDeep(TruncatedValue):
+    """Values are nested deeper than ``DEPTH``."""
+
+
+class MalformedValue(TruncatedValue):
+    """Something at ``start`` that neither notation has: a missing comma, brackets that do not match."""
+
+
+class DataValue(NamedTuple):
+    """A value: ``kind`` is ``string``, ``bare`` (a number, a word, a call), ``list`` or ``object``.
+
+    ``text`` is a string's content or a bare value as written; ``items`` are the values of a list, or the keys and
+    values of an object in turn. ``exact``: whether ``text`` stands at ``start + 1`` character by character.
+    """
+
+    kind: str
+    text: str
+    items: tuple[DataValue, ...]
+    start: int
+    end: int
+    exact: bool = True
+
+    @property
+    def pairs(self) -> list[tuple[DataValue, DataValue]]:
+        """The pairs of an object, in order, repeated keys included."""
+        return list(zip(self.items[::2], self.items[1::2], strict=True))
+
+
+def parse_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[DataValue, int]:
+    """The list or object that begins at ``start`` with its bracket, and where it ends. Linear in its length.
+
+    The places of comments are added to ``comments``. Raises ``TruncatedValue`` if the value does not end before
+    ``end``, ``NestedTooDeep`` if it nests too deeply, ``MalformedValue`` if it is neither JSON nor Python.
+    """
+    stack: list[_Open] = []
+    position = start
+    while True:
+        space = _SPACE.match(text, position, end)
+        if space and space.end() > position:
+            if comments is not None:
+                comments += [Span(*found.span()) for found in _COMMENT.finditer(text, position, space.end())]
+            position = space.end()
+        char = text[position : position + 1] if position < end else ""
+        if not char:
+            raise TruncatedValue(stack[0].start if stack else start)
+        if char in "]})":
+            value = _closed(stack.pop(), char, position)
+            position += 1
+            if not stack:
+                return value, position
+        elif char in ",:":
+            stack[-1].separate(char, position)
+            position += 1
+            continue
+        else:
+            if stack:
+                stack[-1].expect(position)
+            if char in "[{" or (char == "(" and _is_tuple(text, position, end)):
+                if len(stack) == DEPTH:
+                    raise NestedTooDeep(position)
+                stack.append(_Open(char, position))
+                position += 1
+                continue
+            if char in "\"'":
+                value = _string(text, position, end, stack[0].start)
+            else:
+                value = _bare(text, position, end, stack[-1].before_colon)
+            position = value.end
+        stack[-1].add(value)
+
+
+class _Open:
+    """A list or object that is being read. ``separated``: whether a value may come next."""
+
+    def __init__(self, bracket: str, start: int) -> None:
+        self.bracket, self.start = bracket, start
+        self.items: list[DataValue] = []
+        self.separated = True
+
+    @property
+    def before_colon(self) -> bool:
+        return self.bracket == "{" and len(self.items) % 2 == 0
+
+    def separate(self, char: str, position: int) -> None:
+        key_read = self.bracket == "{" and len(self.items) % 2 == 1
+        if self.separated or (char == ":") != key_read:
+            raise MalformedValue(position)
+        self.separated = True
+
+    def expect(self, position: int) -> None:
+        if not self.separated:
+            raise MalformedValue(position)
+
+    def add(self, value: DataValue) -> None:
+        self.items.append(value)
+        self.separated = False
+
+
+def _is_tuple(text: str, position: int, end: int) -> bool:
+    """Whether a parenthesis opens a tuple of strings; else it belongs to a bare step."""
+    space = _SPACE.match(text, position + 1, end)
+    return space is not None and space.end() < end and text[space.end()] in "\"'"
+
+
+def _closed(opened: _Open, char: str, position: int) -> DataValue:
+    if opened.bracket + char not in ("[]", "{}", "()"):
+        raise MalformedValue(position)
+    if opened.bracket == "{" and len(opened.items) % 2:
+        raise MalformedValue(position)
+    kind = "object" if opened.bracket == "{" else "list"
+    return DataValue(kind, "", tuple(opened.items), opened.start, position + 1)
+
+
+def _string(text: str, start: int, end: int, outermost: int) -> DataValue:
+    match = _STRING[text[start]].match(text, start + 1, end)
+    if match is None:
+        raise TruncatedValue(outermost)
+    content = match.group()[:-1]
+    if "\\" not in content:
+        return DataValue("string", content, (), start, match.end())
+    return DataValue("string", _ESCAPE.sub(_unescaped, content), (), start, match.end(), False)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return _ESCAPES.get(match[2], match[2])
+
+
+def _bare(text: str, start: int, end: int, key: bool) -> DataValue:
+    """Text up to the next comma, line end or closing bracket that is not inside parentheses."""
+    depth = 0
+    position = start
+    for match in _LEAF.finditer(text, start, end):
+        char = match.group()
+        position = match.start()
+        if char == "(":
+            depth += 1
+        elif char == ")" and depth:
+            depth -= 1
+        elif (char in "]})" and not depth) or (char in ",\n" and not depth):
+            break
+        if depth > DEPTH:
+            raise NestedTooDeep(position)
+    else:
+        raise TruncatedValue(start)
+    if key and (colon := text.find(":", start, position)) >= 0:
+        position = colon
+    position = max(position, start + 1)
+    return DataValue("bare", text[start:position].rstrip(), (), start, position)

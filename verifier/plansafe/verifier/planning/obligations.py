@@ -1,0 +1,127 @@
+"""What the rules still demand of the future: conditions that must hold at some later letter, or at the end.
+
+Sound and incomplete: whoever keeps all rules makes each of these true (or finds it so), and there may be more.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
+
+Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
+"""A state formula, and the objects of its slots."""
+
+
+def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
+    """What must come true.
+
+    Where only what the plan caused is in ``criteria``, nothing of what was wrong at letter 0 is demanded.
+    """
+    idle, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
+    out: list[Obligation] = []
+    for monitor in runtime.monitors:
+        if monitor.part in idle:
+            continue
+        if isinstance(monitor, Invariant):
+            if monitor.final:
+                slots = monitor.holds.slots
+                out += [
+                    (monitor.holds.formula, tuple(zip(slots, binding, strict=True)))
+                    for binding, episode in monitor.episodes.items()
+                    if not (introduced and episode.start == 0)
+                ]
+        elif not monitor.program.past_mode:
+            out += _of(monitor, introduced)
+    return out
+
+
+def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
+    program = automaton.program
+    slots = [v.slot for v in automaton.parameters]
+    instances = list(automaton.instances.items())
+    if not automaton.default_retired and not automaton.parameters:
+        instances.append(((), automaton.default))
+    return [
+        (formula, tuple(zip(slots, binding, strict=True)))
+        for binding, instance in instances
+        if not (introduced and instance.violated_at_start)
+        for formula in _demanded(program, program.skeleton, program.states[instance.state][1])
+    ]
+
+
+def _demanded(program: Program, skeleton: Combination, components: tuple[ComponentState, ...]) -> list[Formula]:
+    if skeleton.kind == "and":
+        return [f for part in skeleton.parts for f in _demanded(program, part, components)]
+    if skeleton.kind != "component":
+        return []
+    component, own = program.components[skeleton.number], components[skeleton.number]
+    values = component.values
+    match component.kind:
+        case "ltl" if isinstance(own, int):
+            return _residual(program, own)
+        case "always-within" if own is not None and not isinstance(own, str):
+            return [_condition(program, values[1])]
+        case "within" if own == 0:
+            return [_condition(program, values[0])]
+        case "at-end" | "hold-during" | "hold-after" if own is False:
+            return [_condition(program, values[0])]
+        case "ltl" | "always-within" | "within" | "at-end" | "hold-during" | "hold-after":
+            return []
+        case "at-most-once" | "sometime-before":
+            return []
+        case _:
+            assert_never(component.kind)
+
+
+def _residual(program: Program, number: int) -> list[Formula]:
+    """The conditions that a residual formula says will hold."""
+    node = program.progression.nodes[number]
+    match node.kind:
+        case "and":
+            return [f for part in node.parts for f in _residual(program, part)]
+        case "sometime":
+            return [_state_formula(program, node.operands[0])]
+        case "until":
+            return [_state_formula(program, node.operands[1])]
+        case _:
+            return []
+
+
+def _state_formula(program: Program, number: int) -> Formula:
+    """What a formula of the progression demands of the letter where it holds."""
+    node = program.progression.nodes[number]
+    match node.kind:
+        case "bit" if node.bit % 2 == 0:
+            leaf = program.leaves[node.bit // 2]
+            return leaf if node.positive else Not(leaf)
+        case "and":
+            return And(tuple([_state_formula(program, part) for part in node.parts]))
+        case "or":
+            return Or(tuple([_state_formula(program, part) for part in node.parts]))
+        case "false":
+            return FALSE
+        case _:
+            return TRUE
+
+
+def _condition(program: Program, value: Combination, positive: bool = True) -> Formula:
+    """A past formula as a state formula that it implies: what it says of the past counts as true."""
+    match value.kind:
+        case "leaf":
+            leaf = program.leaves[value.number]
+            return leaf if positive else Not(leaf)
+        case "constant":
+            return Truth(bool(value.number) == positive)
+        case "not":
+            return _condition(program, value.parts[0], not positive)
+        case "and" | "or":
+            parts = tuple([_condition(program, part, positive) for part in value.parts])
+            return And(parts) if (value.kind == "and") == positive else Or(parts)
+        case _:
+            return TRUE

@@ -1,0 +1,148 @@
+"""Planners of unified-planning, by name; Fast Downward if nothing else is asked for (PyPI: up-fast-downward)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from plansafe.verifier.extras import how_to_install
+from plansafe.verifier.planning.external_planner import CompilationCache, PrintedQuery, confirm_plan, unsolvable_result
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
+
+FAST_DOWNWARD = "fast-downward"
+_PACKAGES = {FAST_DOWNWARD: "up_fast_downward", "fast-downward-opt": "up_fast_downward"}
+_CONDITIONAL = frozenset(
+    (
+        "CONDITIONAL_EFFECTS",
+        "FORALL_EFFECTS",
+        "DISJUNCTIVE_CONDITIONS",
+        "EXISTENTIAL_CONDITIONS",
+        "UNIVERSAL_CONDITIONS",
+    )
+)
+"""What LM-cut does not take, or what becomes axioms, which it does not take either."""
+
+
+class UnifiedPlanner:
+    """Plans with an engine of unified-planning.
+
+    The printed PDDL goes through unified-planning's reader, which takes no derived predicates. With Fast Downward, a
+    shortest plan is searched by A*: with LM-cut where that applies, else blindly.
+    """
+
+    def __init__(self, engine: str = FAST_DOWNWARD) -> None:
+        self.engine = engine
+        self.name = engine
+        self._compilations = CompilationCache()
+
+    def available(self) -> bool:
+        """Whether unified-planning and the engine are installed."""
+        if find_spec("unified_planning") is None:
+            return False
+        if self.engine in _PACKAGES:
+            return find_spec(_PACKAGES[self.engine]) is not None
+        with _environment() as environment:
+            return self.engine in environment.factory.engines
+
+    def solve(self, query: PlanningQuery) -> PlanningResult:
+        """Answer a query; see :class:`plansafe.verifier.planning.planner.Planner`.
+
+        Raises ``RuntimeError`` if the engine is missing or fails, ``Disagreement`` if its plan does not replay, and
+        ``ValueError`` for a checker that is not ``ok``.
+        """
+        if not self.available():
+            raise RuntimeError(f"{self.engine} is not installed: {how_to_install('plan')}")
+        question = self._compilations.ask(query)
+        if isinstance(question, PlanningResult):
+            return question._replace(planner=self.name)
+        if question.derived:
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
+        with warnings.catch_warnings(), _environment() as environment:
+            warnings.simplefilter("ignore")
+            return self._ask(query, question, environment)
+
+    def _ask(self, query: PlanningQuery, question: PrintedQuery, environment: Any) -> PlanningResult:
+        from unified_planning.engines import PlanGenerationResultStatus as Status  # noqa: PLC0415 - heavy
+        from unified_planning.io import PDDLReader  # noqa: PLC0415
+
+        problem = PDDLReader(environment).parse_problem_string(question.printed.domain, question.printed.problem)
+        _without_idle_actions(problem)
+        engine, parameters, optimal = self._configured(problem.kind, query)
+        if not environment.factory.engine(engine).supports(problem.kind):
+            return PlanningResult(
+                PlanningStatus.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name
+            )
+        with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
+            if self.engine in _PACKAGES:
+                planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - that port has no other way
+            result = planner.solve(problem, timeout=query.time_limit_s)
+        if result.plan is not None:
+            plan = [
+                (step.action.name, *[str(p.object().name) for p in step.actual_parameters])
+                for step in result.plan.actions
+            ]
+            proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)
+            return confirm_plan(query, question, plan, optimal=proved, planner=self.name)
+        if result.status is Status.UNSOLVABLE_PROVEN:
+            return unsolvable_result(question, self.name)
+        found = {
+            Status.UNSOLVABLE_INCOMPLETELY: (PlanningStatus.NOT_FOUND, "no plan found"),
+            Status.TIMEOUT: (PlanningStatus.NOT_FOUND, "out of time"),
+            Status.MEMOUT: (PlanningStatus.NOT_FOUND, "out of memory"),
+            Status.UNSUPPORTED_PROBLEM: (PlanningStatus.UNSUPPORTED, f"{self.engine} does not support this task"),
+        }.get(result.status)
+        if found is None:
+            messages = "\n".join([message.message for message in result.log_messages or ()])
+            raise RuntimeError(f"{self.engine} failed: {messages[-500:]}")
+        return PlanningResult(found[0], detail=found[1], planner=self.name)
+
+    def _configured(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
+        """The engine to use with its parameters, and whether whatever it finds is shortest."""
+        if self.engine != FAST_DOWNWARD:
+            return self.engine, {}, False
+        # Its own limit as well: a search that is only abandoned would go on.
+        limit = {"fast_downward_search_time_limit": f"{max(int(query.time_limit_s), 1)}s"}
+        if not query.shortest:
+            return FAST_DOWNWARD, limit, False
+        blind = not kind.features.isdisjoint(_CONDITIONAL)
+        search = "astar(blind())" if blind else "astar(lmcut())"
+        return FAST_DOWNWARD, {**limit, "fast_downward_search_config": search}, True
+
+
+def _without_idle_actions(problem: Any) -> None:
+    """Drop the actions without effects: no plan needs them, and Fast Downward cannot read how they are written."""
+    kept = [action for action in problem.actions if action.effects]
+    if len(kept) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
+        problem.clear_actions()
+        problem.add_actions(kept)
+
+
+def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
+    """Fast Downward's command with its intermediate file beside the plan.
+
+    It would lie in the working folder, where two runs at once read each other's.
+    """
+
+    def own(domain: str, problem: str, plan: str) -> list[str]:
+        python, driver, *rest = command(domain, problem, plan)
+        return [python, driver, "--sas-file", str(Path(plan).with_name("output.sas")), *rest]
+
+    return own
+
+
+@contextmanager
+def _environment() -> Iterator[Any]:
+    """The global environment (the reader of unified-planning 1.3 makes effects with ``forall`` in no other), quiet."""
+    from unified_planning.environment import get_environment  # noqa: PLC0415 - heavy
+
+    environment = get_environment()
+    before = environment.credits_stream
+    environment.credits_stream = None
+    try:
+        yield environment
+    finally:
+        environment.credits_stream = before

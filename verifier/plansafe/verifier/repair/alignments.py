@@ -1,0 +1,145 @@
+"""From the graph of a finished search to repairs: all paths of least cost, each a plan with its edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
+from time import monotonic
+from typing import NamedTuple, TypeAlias
+
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.model import EditKind
+from plansafe.verifier.repair.search_graph import (
+    BORROW,
+    DEFER,
+    DELETE,
+    INSERT,
+    KEEP,
+    PLACE,
+    SKIP,
+    SUBSTITUTE,
+    Edge,
+    Node,
+)
+
+_Path: TypeAlias = "tuple[_Path, Edge] | None"
+
+
+class Alignment(NamedTuple):
+    """A plan and where its steps come from.
+
+    ``origin``: the original step (from 1) at each position, 0 for an inserted one. ``moved`` and ``substituted``:
+    positions (from 0). ``deleted``: original steps.
+    """
+
+    steps: tuple[GroundAction, ...]
+    origin: tuple[int, ...]
+    moved: frozenset[int]
+    substituted: frozenset[int]
+    deleted: tuple[int, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the edits, sorted."""
+        out = [EditKind.INSERT.value for origin in self.origin if not origin]
+        out += [EditKind.MOVE.value] * len(self.moved) + [EditKind.SUBSTITUTE.value] * len(self.substituted)
+        return tuple(sorted(out + [EditKind.DELETE.value] * len(self.deleted)))
+
+    @property
+    def blamed(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The original steps that are deleted, and those that are substituted."""
+        return frozenset(self.deleted), frozenset([self.origin[p] for p in self.substituted])
+
+    @property
+    def new(self) -> tuple[int, ...]:
+        """The positions of inserted and substituted steps."""
+        return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
+
+    def without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
+        """The steps without those at some positions."""
+        return tuple([step for p, step in enumerate(self.steps) if p not in positions])
+
+
+def enumerate_alignments(
+    root: Node, terminals: list[Node], cost: Number, deadline: float | None
+) -> Iterator[Alignment]:
+    """All ways of a cost through the graph; each plan once for each way to blame the original steps.
+
+    Those that keep the plan longest come first. Ends early at the deadline.
+    """
+    _distances(root, terminals)
+    seen: set[tuple[object, ...]] = set()
+    stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
+    ticks = 0
+    while stack:
+        node, spent, path = stack.pop()
+        ticks += 1
+        if ticks % 1024 == 0 and deadline is not None and monotonic() > deadline:
+            return
+        if node.terminal and spent == cost:
+            aligned = _aligned(path)
+            key = (*map(step_key, aligned.steps), *aligned.kinds, *aligned.blamed)
+            if key not in seen:
+                seen.add(key)
+                yield aligned
+        ways = []
+        for edge in node.edges:
+            cost_to_go = edge.target.cost_to_go
+            if cost_to_go is not None and spent + edge.cost + cost_to_go <= cost:
+                ways.append(edge)
+        ways.sort(key=_patience)
+        stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
+
+
+_ORDER = (KEEP, SKIP, INSERT, PLACE, BORROW, DEFER, SUBSTITUTE, DELETE)
+
+
+def _patience(edge: Edge) -> int:
+    """Edges in the reverse of the order in which they are followed: keep as long as possible, then insert, move, .."""
+    return -_ORDER.index(edge.kind)
+
+
+def _distances(root: Node, terminals: list[Node]) -> None:
+    """Set ``cost_to_go`` of every node from which a terminal can be reached: the cost of getting there."""
+    stack = [root]
+    while stack:
+        for edge in stack.pop().edges:
+            if edge.target.cost_to_go is not None:
+                edge.target.cost_to_go = None
+                stack.append(edge.target)
+    number = count()
+    heap: list[tuple[Number, int, Node]] = [(0, next(number), node) for node in terminals]
+    while heap:
+        distance, _, node = heappop(heap)
+        if node.cost_to_go is not None and node.cost_to_go <= distance:
+            continue
+        node.cost_to_go = distance
+        for edge in node.parents:
+            if edge.source.cost_to_go is None or edge.source.cost_to_go > distance + edge.cost:
+                heappush(heap, (distance + edge.cost, next(number), edge.source))
+
+
+def _aligned(path: _Path) -> Alignment:
+    edges: list[Edge] = []
+    while path is not None:
+        path, edge = path
+        edges.append(edge)
+    steps: list[GroundAction] = []
+    origin: list[int] = []
+    moved, substituted = set(), set()
+    deleted: list[int] = []
+    for edge in reversed(edges):
+        if edge.kind == DELETE:
+            deleted.append(edge.step)
+        if edge.taken is None:
+            continue
+        if edge.kind == SUBSTITUTE:
+            substituted.add(len(steps))
+        elif edge.kind in (PLACE, BORROW):
+            moved.add(len(steps))
+        steps.append(edge.taken)
+        origin.append(edge.step)
+    return Alignment(tuple(steps), tuple(origin), frozenset(moved), frozenset(substituted), tuple(deleted))

@@ -1,0 +1,95 @@
+"""The monitors of a run over open durations, which read the clock only where the time may decide a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
+from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
+
+
+class NeverRuledOut(LetterTime):
+    """A time that never excludes a later letter: verdicts wait for the end, and so need fewer comparisons."""
+
+    __slots__ = ()
+
+    def later_at_most(self, bound: Number) -> bool:  # noqa: ARG002 - for any bound
+        """Whether a later letter can have a time <= ``bound``: always."""
+        return True
+
+    def later_before(self, bound: Number) -> bool:  # noqa: ARG002 - for any bound
+        """Whether a later letter can have a time < ``bound``: always."""
+        return True
+
+
+class DurationMonitors(Runtime):
+    """Monitors without timers: an instance reads a letter only if a fact that it reads has changed.
+
+    That is the definition wherever repeated letters make no difference. With timers, the time of a letter of another
+    instance could decide about a deadline, and the run would lack a comparison with the time of this instance.
+    ``sees_all`` are the parts of rules that see every letter. Constraints of a part get its topic on ``trail``;
+    ``event_times``: of the events of the happening, ``batch`` its number.
+    """
+
+    def __init__(self, engine: Engine, sees_all: frozenset[int], trail: ConstraintTrail) -> None:
+        super().__init__(engine.rule_set, engine.emitter)
+        self.sees_all = sees_all
+        self.trail = trail
+        self.event_times: tuple[Number, ...] = ()
+        self.batch = 0
+
+    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+        """Read a new state; ``log`` are the changes since the last one."""
+        self.trail.set_topic(())
+        super().arrive(state, log, moment)
+
+    def finish(self, state: State, moment: LetterTime) -> None:
+        """End the trace with this letter, which has no actions."""
+        self.trail.set_topic(())
+        super().finish(state, moment)
+        self.trail.set_topic(("goal",))
+
+    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+        self.trail.set_topic(("part", monitor.part, self.batch))
+        if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.sees_all:
+            return super()._read(monitor, state, moment)
+        if monitor.pending:
+            same = [time == moment.time for time in self.event_times]  # constrains each to the letter's time
+            if not all(same):
+                raise AssertionError("the events of a happening have one time")
+            monitor.sleep(moment)
+            monitor.step(state, moment)
+        return False
+
+    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+        self.trail.set_topic(("part", check.part, self.batch))
+        super()._judge(check, state, moment)
+
+    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
+        self.trail.set_topic(("end", monitor.part))
+        super()._end(monitor, state, letter)
+
+    def fork(self) -> DurationMonitors:
+        """An independent copy."""
+        copy = super().fork()
+        assert isinstance(copy, DurationMonitors)
+        copy.sees_all, copy.trail, copy.event_times, copy.batch = self.sees_all, self.trail, (), 0
+        return copy
+
+
+def monitors_at_start(
+    engine: Engine, sees_all: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
+) -> DurationMonitors | None:
+    """Monitors that have read S0, to be forked for each run; ``None`` if no rule needs any."""
+    if engine.prototype is None:
+        return None
+    monitors = DurationMonitors(engine, sees_all, trail)
+    monitors.start(engine.initial(), first_letter)
+    return monitors

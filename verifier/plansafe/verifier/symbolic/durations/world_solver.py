@@ -1,0 +1,116 @@
+"""Search for unexplored worlds with Z3's simplex."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from time import monotonic
+from typing import Any
+
+from plansafe.verifier.model.nodes import Number, normal_number
+from plansafe.verifier.symbolic.durations.affine import LinearTerms
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell
+
+
+class SolverTimeout(Exception):
+    """The time limit has passed, or Z3 gave up."""
+
+
+class WorldSolver:
+    """Finds worlds of the box that are outside some cells, and for some check outside all of its cells."""
+
+    def __init__(self, box: Box, deadline: float | None) -> None:
+        import z3  # noqa: PLC0415 - heavy, and in an extra
+
+        self._z3 = z3
+        self._box = box
+        self._deadline = deadline
+        self._sums: dict[LinearTerms, Any] = {}
+        self._bounds: dict[tuple[LinearTerms, str, Number], Any] = {}
+        self._variables = [z3.Real(f"d{number}") for number in range(len(box))]
+        self._excluded: list[Any] = []
+        self._solver = self._make_solver()
+
+    def _make_solver(self) -> Any:
+        solver = self._z3.SimpleSolver()
+        for variable, (low, high) in enumerate(self._box):
+            solver.add(self._bound(((variable, 1),), ">=", low), self._bound(((variable, 1),), "<=", high))
+        solver.add(*self._excluded)
+        return solver
+
+    def _number(self, number: Number) -> Any:
+        return self._z3.Q(number.numerator, number.denominator)
+
+    def _bound(self, form: LinearTerms, relation: str, number: Number) -> Any:
+        key = (form, relation, number)
+        if key not in self._bounds:
+            if form not in self._sums:
+                self._sums[form] = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
+            if relation == "=":
+                both = self._bound(form, "<=", number), self._bound(form, ">=", number)
+                self._bounds[key] = self._z3.And(*both)
+            else:
+                total, bound = self._sums[form], self._number(number)
+                self._bounds[key] = total <= bound if relation == "<=" else total >= bound
+        return self._bounds[key]
+
+    def _outside(self, cell: Cell) -> list[Any]:
+        """The conditions under which a world is outside a cell. Strict bounds are negations, to create few atoms."""
+        conditions = []
+        for form, form_range in cell.items():
+            for bound, is_open, inner, outer in (
+                (form_range.low, form_range.low_open, ">=", "<="),
+                (form_range.high, form_range.high_open, "<=", ">="),
+            ):
+                if bound is not None and is_open:
+                    conditions.append(self._bound(form, outer, bound))
+                elif bound is not None:
+                    conditions.append(self._z3.Not(self._bound(form, inner, bound)))
+            conditions += [self._bound(form, "=", number) for number in sorted(form_range.excluded)]
+        return conditions
+
+    def exclude(self, cell: Cell) -> None:
+        """Find no worlds of this cell any more."""
+        self._excluded.append(self._z3.Or(self._outside(cell)))
+        self._solver.add(self._excluded[-1])
+
+    def exclude_for_check(self, check: int, cell: Cell) -> None:
+        """Find no worlds of this cell for the sake of this check."""
+        self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._outside(cell)))
+
+    def _is_new(self, check: int) -> Any:
+        return self._z3.Bool(f"u{check}")
+
+    def find_new_world(self, checks: list[int]) -> tuple[Number, ...] | None:
+        """A world that is new for some of the checks; ``None`` if there is none. Raises :class:`SolverTimeout`.
+
+        Without checks: any world outside the excluded cells.
+        """
+        if not checks:
+            return self._solve(self._solver)
+        any_new = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
+        self._solver.add(self._z3.Or(self._z3.Not(any_new), *[self._is_new(check) for check in checks]))
+        return self._solve(self._solver, any_new)
+
+    def find_combination(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
+        """A world that is in a cell of each choice, and outside the excluded cells."""
+        solver = self._make_solver()
+        for cells in choices:
+            solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._outside(cell))) for cell in cells]))
+        return self._solve(solver)
+
+    def _solve(self, solver: Any, *assumptions: Any) -> tuple[Number, ...] | None:
+        z3 = self._z3
+        if self._deadline is not None:
+            seconds = self._deadline - monotonic()
+            if seconds <= 0:
+                raise SolverTimeout
+            solver.set("timeout", max(1, int(seconds * 1000)))
+        answer = solver.check(*assumptions)
+        if answer == z3.unsat:
+            return None
+        if answer != z3.sat:
+            raise SolverTimeout
+        model = solver.model()
+        values = [model.eval(variable, model_completion=True) for variable in self._variables]
+        return tuple([normal_number(Fraction(v.numerator_as_long(), v.denominator_as_long())) for v in values])
