@@ -252,7 +252,7 @@ class _Search:
         try:
             return self._outcome(self._greedy(_Node(None, None, self.start)))
         except LimitReached as limit:
-            if limit.what is not LimitKind.TIME:
+            if limit.kind is not LimitKind.TIME:
                 raise
             return None
         finally:
