@@ -112,7 +112,7 @@ class ViolationSearch:
             steps = list(execution.legal())
         else:
             found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
-            value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
+            value, steps = found.distance, [relaxed.steps[number] for number in found.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 

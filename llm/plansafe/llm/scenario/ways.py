@@ -199,7 +199,7 @@ class _Layers:
         found = estimate_by_landmark_cut(
             relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
         )
-        if found.value is None or found.value > left:
+        if found.distance is None or found.distance > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])
 
