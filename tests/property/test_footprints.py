@@ -94,7 +94,7 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
                     assert {(base + u.function, u.code) for u in what[1].updates} <= own.writes.keys()
                 for key in random.sample(mutable, min(25, len(mutable))):
                     needs = (
-                        key in own.reads or key[0] in own.behind or key in own.writes
+                        key in own.reads or key[0] in own.unbounded_reads or key in own.writes
                     )  # to increase what has a value
                     if not needs:
                         unread += 1
