@@ -94,7 +94,7 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
                     assert {(base + u.function, u.code) for u in outcome[1].updates} <= footprint.writes.keys()
                 for key in random.sample(mutable, min(25, len(mutable))):
                     needs = (
-                        key in footprint.reads or key[0] in footprint.behind or key in footprint.writes
+                        key in footprint.reads or key[0] in footprint.unbounded_reads or key in footprint.writes
                     )  # an increase reads the old value
                     if not needs:
                         unread += 1
