@@ -268,12 +268,12 @@ class ExplainedExecution:
 
     def unmet_text(self, step: GroundAction) -> str:
         """Describe the unmet parts of a step's precondition."""
-        reasons = self.evaluator.reasons(And(step.action.start.condition), step.binding, True)
+        reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"
 
     def unmet_goal_text(self) -> str:
         """Describe the unmet parts of the goal."""
-        return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
+        return reasons_text(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
 
 
 def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:

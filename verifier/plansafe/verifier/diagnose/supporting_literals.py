@@ -81,8 +81,8 @@ class SupportFinder:
         if isinstance(formula, Quantified):
             compiled = self._compiled.get(id(formula))
             if compiled is None:
-                slots = sorted(self.engine.emitter.free(formula))
-                compiled = formula, slots, self.engine.emitter.condition(formula, slots)
+                slots = sorted(self.engine.emitter.free_slots(formula))
+                compiled = formula, slots, self.engine.emitter.compile_condition(formula, slots)
                 self._compiled[id(formula)] = compiled
             try:
                 return compiled[2](self.state.facts, self.state.fluents, *[binding[slot] for slot in compiled[1]])
@@ -170,7 +170,7 @@ class SupportFinder:
         ``necessary``: the condition cannot become true by the others alone. Derived predicates are not traced.
         """
         missing: dict[str, SupportLiteral] = {}
-        for reason in self.evaluator.reasons(formula, binding, True, NO_LIMIT):
+        for reason in self.evaluator.unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
                 variables = (self.fact_of(reason.formula, reason.binding),)
