@@ -415,7 +415,7 @@ class Runtime:
             if self.monitors[number].affects_end:
                 self._end(self._own(number), state, moment.letter)
 
-    def suspects(self) -> tuple[Iterable[int], Iterable[int]]:
+    def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have found a violation, over or not, and the predicates of such checks."""
         if self._standing is None:
             return range(len(self.monitors)), list(self.checks)
