@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
-from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -94,14 +94,14 @@ def left_open(init: str) -> list[str]:
     assert isinstance(unknowns.node, list)
     out = []
     for predicate, codes in enumerate(unknowns.facts):
-        supported = unknowns.supported[predicate]
+        supported = unknowns.oneof_only[predicate]
         assert supported <= codes
         assert not codes & task.initial_facts[predicate]
         out += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
     for choice in unknowns.choices:
         alternatives = [" & ".join([literal_text(checker, one) for one in each]) for each in choice.alternatives]
         out.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
-    for function, values in enumerate(unknowns.values):
+    for function, values in enumerate(unknowns.intervals):
         for code, interval in values.items():
             assert code not in task.initial_fluents[function]
             literal = InitialLiteral(function, code, 0, True)
@@ -179,7 +179,7 @@ def test_given_values_stay_and_denied_facts_are_known() -> None:
     assert task.initial_facts[index["wet"]] == {task.object_index["mug"]}
     assert [literal.value for literal in task.timed_literals] == [True]
     assert task.unknowns is not None
-    assert [len(values) for values in task.unknowns.values] == [0, 0]
+    assert [len(values) for values in task.unknowns.intervals] == [0, 0]
 
 
 def test_a_predicate_of_the_name_of_a_statement() -> None:
@@ -196,11 +196,13 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
 
 def test_intervals() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
-    assert narrowed(full, low) == narrowed(low, full) == low
-    assert narrowed(low, high) == Interval(2, 2, True, False)
-    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
-    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
-    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+    assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
+    assert intersect_intervals(low, high) == Interval(2, 2, True, False)
+    assert intersect_intervals(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert intersect_intervals(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [
+        is_empty_interval(i) for i in (full, low, intersect_intervals(low, high), Interval(2, 2), Interval(3, 2))
+    ] == [
         False,
         False,
         True,

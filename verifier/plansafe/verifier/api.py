@@ -18,7 +18,7 @@ from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,
     Coverage,
@@ -133,7 +133,7 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not Limited.TIME:
+            if reached.kind is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:

@@ -21,7 +21,7 @@ from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import (
     And,
@@ -104,7 +104,7 @@ class _Run:
             return None
         try:
             delta = combine_effects(before.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return None
         self._monitor.observe({task.fact_text(*key): value for key, value in assumed.items()})
         advice = self._monitor.take(step_text(step, task.objects))

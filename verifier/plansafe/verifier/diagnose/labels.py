@@ -17,7 +17,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -244,7 +244,7 @@ class ExplainedExecution:
         evaluator = self.evaluator
         try:
             return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:
@@ -268,15 +268,15 @@ class ExplainedExecution:
 
     def unmet_text(self, step: GroundAction) -> str:
         """What keeps a step from being taken, in words."""
-        reasons = self.evaluator.reasons(And(step.action.start.condition), step.binding, True)
+        reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"
 
     def unmet_goal(self) -> str:
         """Which parts of the goal are not reached, in words."""
-        return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
+        return reasons_text(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
 
 
-def reasons_text(task: Task, reasons: Sequence[Reason]) -> str:
+def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Reasons in words."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
     return ", ".join(dict.fromkeys(texts))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
-from plansafe.verifier.compile.triggers import unify
+from plansafe.verifier.compile.triggers import emit_argument_match
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read
 
@@ -33,12 +33,12 @@ class JoinIndexes(dict[int, Index]):
 
     def __missing__(self, number: int) -> Index:
         emitter = self.emitter
-        predicate, positions = emitter.spec(number)
+        predicate, positions = emitter.index_key(number)
         codes = self.facts[predicate]
         if self.base is not None and self.base.facts[predicate] is codes:
             self[number] = self.base[number]
             return self[number]
-        size, arity = emitter.size, len(emitter.task.predicates[predicate].types)
+        size, arity = emitter.object_count, len(emitter.task.predicates[predicate].types)
         powers = [size ** (arity - 1 - position) for position in positions]
         index = self[number] = {}
         for code in codes:
@@ -138,18 +138,18 @@ class StratumJoins:
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]
-            with self.emitter.asking():
+            with self.emitter.private_indexes():
                 names = [self._define_check(rule) for rule in rules]
-            checks = self._checks[predicate] = [self.emitter.link(name) for name in names]
+            checks = self._checks[predicate] = [self.emitter.compile_function(name) for name in names]
         derivable: set[int] = set()
         for check in checks:
             derivable.update([c for c in codes if c not in derivable and check(facts, fluents, indexes, c)])
         return derivable
 
     def _linked(self, rules: Iterable[tuple[_HornRule, FormulaLiteral | None]]) -> list[SeededJoin]:
-        with self.emitter.asking():
+        with self.emitter.private_indexes():
             named = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
-        return [SeededJoin(head, self.emitter.link(name)) for head, name in named]
+        return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in named]
 
     def _domains(self, rule: _HornRule) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
@@ -168,16 +168,18 @@ class StratumJoins:
     def _define_join(self, rule: _HornRule, seed: FormulaLiteral | None) -> str:
         """Queue the function that finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
         emitter = self.emitter
-        inner = f"out.add({emitter.code([-1 - v.slot for v in rule.axiom.parameters])})"
+        inner = f"out.add({emitter.code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
             lines = self._join_lines(rule, _BATCH, frozenset(), inner)
         else:
             assert isinstance(seed.formula, Atom)
-            match, bound = unify(emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule))
+            match, bound = emit_argument_match(
+                emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule)
+            )
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
             lines += [" " + line for line in match + self._join_lines(rule, _BATCH, bound, inner, seed)]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, _BATCH, lines)
         return name
 
@@ -185,9 +187,9 @@ class StratumJoins:
         """Queue ``f(S, F, I, code) -> bool``: whether a rule derives a fact."""
         emitter = self.emitter
         head = tuple([-1 - v.slot for v in rule.axiom.parameters])
-        lines, bound = unify(emitter, rule.axiom.predicate, head, self._domains(rule))
+        lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
         lines += [*self._join_lines(rule, "S, F, I", bound, "return True"), "return False"]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, "S, F, I, code", lines)
         return name

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.footprints import Footprints
+from plansafe.verifier.model.footprints import FootprintFinder
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -52,7 +52,7 @@ class Engine:
         self.action_predicates = action_predicates
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
-        self.footprints = Footprints(task)
+        self.footprints = FootprintFinder(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.rule_set = RuleSet(task, rules, action_predicates, max_instances)
         self.refusal = refusal
@@ -152,7 +152,7 @@ class Engine:
         return known[1]
 
     def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
-        holds = self.emitter.condition(formula, [])
+        holds = self.emitter.compile_condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
             try:

@@ -25,7 +25,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
@@ -222,7 +222,7 @@ class Execution:
             return False
         try:
             delta = combine_effects(self.state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return False
         self.state.apply(delta, log)
         return True

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 
 CODE = SC.NEEDS_ONE_WORLD
@@ -47,19 +47,19 @@ def find_open_feature(
     """Something that a task leaves open; ``None`` if it has one world. Linear in the effects of the domain."""
     if task.unknowns is not None:
         node = task.unknowns.node
-        place = context.label(At(node), "open") if isinstance(node, list) else None
+        place = context.label(Place(node), "open") if isinstance(node, list) else None
         return OpenFeature("the initial state has unknown facts or numbers", place)
     name = nondeterministic_action(task)
     if name is not None:
         node = task.actions[name].node
-        place = context.label(At(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
+        place = context.label(Place(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
         return OpenFeature(f"action `{name}` has nondeterministic effects", place)
     declarations = [("has open predicates", opening.at) for opening in openings]
     declarations += [("has invariants", invariant.at) for invariant in invariants]
     if not declarations:
         return None
     phrase, at = declarations[0]
-    return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, At) else None)
+    return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, Place) else None)
 
 
 def refusal_of(feature: OpenFeature, capability: str) -> Diagnostic:

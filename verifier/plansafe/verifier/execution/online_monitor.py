@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, problems, read_all
+from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.elaborate.symbols import parse_number
@@ -153,7 +153,7 @@ class Monitor:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
-        reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
+        reasons = evaluator.unmet_literals(And(step.action.start.condition), binding, True)
         texts = [
             f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
         ]
@@ -297,9 +297,9 @@ class Monitor:
         )
         for text, value in items:
             source = Source("<observation>", text)
-            top = read_all(source)
+            top = parse_nodes(source)
             if top is None or len(top) != 1:
-                found = problems(source)
+                found = find_syntax_errors(source)
                 raise ObservationError(found[0] if found else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
             node = top[0]
             if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):

@@ -10,7 +10,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import EVERYTHING, Evaluator
+from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import RulePart, shown_names
@@ -102,7 +102,7 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
     then = Evaluator(task, before.facts, before.fluents)
     if then.holds(condition, binding) is not True:
         return
-    for reason in then.reasons(condition, binding, False, EVERYTHING):
+    for reason in then.unmet_literals(condition, binding, False, NO_LIMIT):
         if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
             yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.grammar.plan_text import plain_chunks
+from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
@@ -26,7 +26,7 @@ def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = N
     """Judge a plan for a task that leaves nothing open. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
     engine = compiled.engine
     halt: Replay | None = None
-    blocks = plain_chunks(plan.text)
+    blocks = split_plain_steps(plan.text)
     if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
         run = Replay(engine, HALT, deadline=deadline)
         if engine.expects_failures:

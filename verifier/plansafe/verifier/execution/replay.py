@@ -19,8 +19,8 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number, Task
 
 MAX_REASONS = 1_000
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
     limit: Limit | None
     preference_violations: dict[str, int]
     state: State
-    reasons: dict[int, tuple[Reason, ...]]
+    reasons: dict[int, tuple[UnmetLiteral, ...]]
     """Step -> the literals that kept a failed step's condition from holding."""
     trace: list[LetterChanges] | None = None
     """All changes: of *halt* from the start, of a reading that went on after the failed step since then.
@@ -116,7 +116,7 @@ class Replay:
         self.letter = 0
         self.time: Number = 0
         self.preference_violations: dict[str, int] = {}
-        self.reasons: dict[int, tuple[Reason, ...]] = {}
+        self.reasons: dict[int, tuple[UnmetLiteral, ...]] = {}
         self.trace: list[LetterChanges] | None = None
         self.kept_changes = 0
         self.explained_steps: frozenset[int] = frozenset()
@@ -153,7 +153,7 @@ class Replay:
         try:
             for block in blocks:
                 if self.deadline is not None and monotonic() > self.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if len(entries) > Resolver.MAX_REMEMBERED:
                     entries.clear()
                 for chunk in block:
@@ -228,7 +228,7 @@ class Replay:
             for step in steps:
                 number += 1
                 if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     self.failures.append(Failure(number, step.code, "", step))
                     if self.reading == HALT:
@@ -310,7 +310,7 @@ class Replay:
         if len(self.reasons) >= MAX_REASONS or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
-        self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
+        self.reasons[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
 
     def moment(self) -> LetterTime:
         """The present letter."""
@@ -347,13 +347,13 @@ class Replay:
         binding = taken.binding
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
-            detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
+            detail = evaluator.describe_undefined(model.And(snap.condition), binding) if holds is None else None
             return self._failed(
                 taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
             )
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, snap, binding)])
-        except Undefined as problem:
+        except UndefinedNumber as problem:
             return self._failed(taken, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
             return self._failed(
@@ -394,7 +394,7 @@ class Replay:
             binding = taken.binding
             try:
                 return combine_effects(state.fluents, [interpret_effects(evaluator, taken.action.start, binding)])
-            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 return None
 
     def _preferences(self, taken: GroundAction, moment: str = "start") -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.nodes import TRUE, Action, And, Effect, Number, Task, Variable
 from plansafe.verifier.model.operations import symbols_read
 
@@ -41,8 +41,8 @@ class LegalActions:
     def _search(self, action: Action) -> tuple[Action, Extension]:
         compiled = self._searches.get(id(action))
         if compiled is None:
-            self._emitter.asked = self.index_specs
-            search = extension(self._emitter, And(action.start.condition), True, action.parameters)
+            self._emitter.requested_indexes = self.index_specs
+            search = compile_extension(self._emitter, And(action.start.condition), True, action.parameters)
             compiled = self._searches[id(action)] = action, search
         return compiled
 
@@ -78,7 +78,7 @@ class LegalActions:
             return True
         try:
             combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         return True
 

@@ -28,9 +28,9 @@ from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, O
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprint, interference
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, find_interference
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
 
 START, END, ILL_FORMED = "start", "end", "ill-formed"
@@ -122,7 +122,7 @@ class TimedReplay(Replay):
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             if not self.happening(time, events):
                 return
 
@@ -283,7 +283,7 @@ class TimedReplay(Replay):
         condition = model.And(event.snap.condition)
         holds = evaluator.holds(condition, binding)
         if holds is not True:
-            detail = evaluator.undefined(condition, binding) if holds is None else None
+            detail = evaluator.describe_undefined(condition, binding) if holds is None else None
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
@@ -292,8 +292,8 @@ class TimedReplay(Replay):
                 continue
             assert step.duration is not None
             try:
-                value = evaluator.number(constraint.value, binding)
-            except Undefined as problem:
+                value = evaluator.evaluate(constraint.value, binding)
+            except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
                 return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
@@ -315,7 +315,7 @@ class TimedReplay(Replay):
         try:
             found = interpret_effects(evaluator, event.snap, binding, self._remembered.get(number))
             combine_effects(self.state.fluents, [found])
-        except Undefined as problem:
+        except UndefinedNumber as problem:
             return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
             return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
@@ -387,7 +387,7 @@ class TimedReplay(Replay):
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
-        key = interference(a, b)
+        key = find_interference(a, b)
         return None if key is None else self.task.key_text(*key)
 
     def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
@@ -395,9 +395,9 @@ class TimedReplay(Replay):
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
-            footprints.assign(update.function, update.code, update.operator, out)
+            footprints.add_assignment(update.function, update.code, update.operator, out)
         if event.step is not None and isinstance(event.step.resolved, GroundAction):
-            footprints.depend_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
+            footprints.add_action_reads(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
         return out
 
     # -- letters ------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay
-from plansafe.verifier.model.footprints import Key, empty_footprint
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.footprints import StateVariable, empty_footprint
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
 
@@ -32,7 +32,7 @@ class GroundCode(NamedTuple):
 
     code: LiftedCode
     objects: tuple[int, ...]
-    reads: tuple[Key, ...]
+    reads: tuple[StateVariable, ...]
 
 
 class TickAgenda(NamedTuple):
@@ -106,7 +106,7 @@ class IsolatedEvents:
         self._tick: int | None = None  # of the last event taken here, of which the run has not been told
         self._ground: dict[int, GroundCode | None] = {}
         self._under_way: dict[int, TimedStep] = {}
-        self._watching: dict[Key, dict[int, GroundCode]] = {}
+        self._watching: dict[StateVariable, dict[int, GroundCode]] = {}
         self._free = True  # whether all conditions over all hold, and no action has been dropped that is under way
 
     def all(self) -> None:
@@ -140,7 +140,7 @@ class IsolatedEvents:
 
     def _mind_the_time(self) -> None:
         if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- apart --------------------------------------------------------------------------------------------------------
 
@@ -277,7 +277,7 @@ class IsolatedEvents:
         if code is None:
             return None
         found = empty_footprint()
-        self.run.engine.footprints.read(action.over_all, taken.binding, found)
+        self.run.engine.footprints.add_reads(action.over_all, taken.binding, found)
         return GroundCode(code, taken.objects, tuple(found.reads))
 
     def _lift(self, action: Action) -> LiftedCode | None:

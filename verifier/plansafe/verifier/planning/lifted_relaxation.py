@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -119,9 +119,9 @@ class LiftedRelaxation:
         adds: tuple[Atom, ...],
         deletes: tuple[Atom, ...],
     ) -> None:
-        self.engine.emitter.asked = self._asked
+        self.engine.emitter.requested_indexes = self._asked
         wanted = self._positive(And(condition), True)
-        search = extension(self.engine.emitter, wanted, True, parameters)
+        search = compile_extension(self.engine.emitter, wanted, True, parameters)
         self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
 
     def _positive(self, formula: Formula, positive: bool) -> Formula:
@@ -152,7 +152,7 @@ class LiftedRelaxation:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task
-        self.engine.emitter.asked = self._asked
+        self.engine.emitter.requested_indexes = self._asked
         indexes = FactIndexes(self.engine.emitter, self._asked)
         indexes.build(facts)
         seen: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]

@@ -12,7 +12,7 @@ from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -87,7 +87,7 @@ class RelaxedConditions:
         """The propositions that a condition needs; ``None`` if it is never true."""
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise LimitReached(Limited.GROUND_TASK)
+            raise LimitReached(LimitKind.GROUND_TASK)
         match formula:
             case Truth():
                 return () if formula.value == positive else None

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed_fast import FastTimedReplay
-from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
@@ -37,7 +37,7 @@ class ReasonQuery(NamedTuple):
 class FailureReasons(NamedTuple):
     """The literals that keep the formula from holding, and the facts in them."""
 
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UnmetLiteral, ...]
     facts: tuple[Fact, ...]
     state: tuple[str, ...] = ()
 
@@ -160,7 +160,7 @@ class FactHistory:
             facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        answer = self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+        answer = self.answer(tuple(evaluator.unmet_literals(question.formula, question.binding, True)))
         return answer._replace(state=self.state_text(state))
 
     def state_text(self, state: State) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class FactHistory:
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def answer(self, reasons: tuple[Reason, ...]) -> FailureReasons:
+    def answer(self, reasons: tuple[UnmetLiteral, ...]) -> FailureReasons:
         """Reasons with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for reason in reasons:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.replay import Failure, Outcome
@@ -140,7 +140,7 @@ class Writer:
         goal: FailureReasons | None = None
         if halt.goal is not True:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
-            goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
+            goal = history.answer(tuple(evaluator.unmet_literals(model.And(self.task.goal), {}, True)))
         answers: dict[int, FailureReasons] = {}
         over_all = {n for n in told if failures[n][0].code == SC.OVER_ALL and {"halt", "skip"} <= set(failures[n][1])}
         past: dict[str, dict[tuple[int, int], FactChanges]] = {}
@@ -253,9 +253,9 @@ class Writer:
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
                 return self.compiled.context.label(
-                    At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
+                    Place(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
                 )
-        return self.compiled.context.label(At(node, 1), f"`{action.name}` is declared here", False)
+        return self.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
     def _other_failure(self, failure: Failure) -> str:
         match failure.code:
@@ -428,7 +428,7 @@ class Writer:
             fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
             for key in (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when"):
                 if key in fields:
-                    return self.compiled.context.label(At(node, fields[key]), text, False)
+                    return self.compiled.context.label(Place(node, fields[key]), text, False)
         return self.compiled.context.label(rule.at, text, False)
 
     # -- the rest -----------------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ class Writer:
         related = self._changes(answer, past, halt.letters)
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
         if isinstance(node, list):
-            related.append(self.compiled.context.label(At(node), "the goal", False))
+            related.append(self.compiled.context.label(Place(node), "the goal", False))
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         follows = self.following.of_goal()
         if halt.failures and not follows and len(self.outcomes) > 1:

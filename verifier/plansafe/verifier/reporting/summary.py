@@ -300,7 +300,7 @@ def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, in
 
 
 def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
-    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415 - where a metric is evaluated
+    from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator  # noqa: PLC0415 - where a metric is evaluated
 
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
@@ -313,22 +313,22 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
             case model.Fluent():
                 code = task.encode(expression.arguments)
                 if code not in halt.state.fluents[expression.function]:
-                    raise Undefined("a fluent of the metric has no value")
+                    raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+                return apply_operator(expression.operator, [value(o) for o in expression.operands])
             case model.TotalTime():
                 return halt.end
             case model.IsViolated():
                 return soft.get(expression.preference, 0)
             case model.Duration():
-                raise Undefined("not a metric")
+                raise UndefinedNumber("not a metric")
             case _:
                 assert_never(expression)
 
     try:
         return str(value(task.metric.expression))
-    except Undefined:
+    except UndefinedNumber:
         return None
 
 

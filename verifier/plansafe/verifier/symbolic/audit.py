@@ -6,8 +6,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.model.garbage_collection import uncollected
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
@@ -45,10 +45,10 @@ def audit(case: AuditCase) -> Report:
             return OrderDurationReporter(case, restricted).report()
         from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: PLC0415 - for such plans alone
 
-        with uncollected():
+        with paused_garbage_collection():
             return EncodedReporter(case, restricted, order or ()).report()
     except LimitReached as limit:
-        if limit.what is not Limited.OPEN_FACTS:
+        if limit.kind is not LimitKind.OPEN_FACTS:
             raise
         help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)

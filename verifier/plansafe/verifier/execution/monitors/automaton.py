@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import extension, generatable, patterns
+from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.invariant import Truth
@@ -113,13 +113,17 @@ class Automaton:
         self.searches = []
         for number in self.local_leaves:
             leaf = leaves[number]
-            default = not generatable(leaf, True, self.parameters) and generatable(leaf, False, self.parameters)
+            default = not binds_all_parameters(leaf, True, self.parameters) and binds_all_parameters(
+                leaf, False, self.parameters
+            )
             self.default_bits |= default << number
-            self.searches.append(extension(emitter, leaf, not default, self.parameters))
+            self.searches.append(compile_extension(emitter, leaf, not default, self.parameters))
         locals_ = And(tuple([leaves[i] for i in self.local_leaves]))
-        self.readers = InstanceIndex(patterns(emitter, locals_, self.parameters))
-        self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
-        self.all_readers = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, locals_, self.parameters))
+        self.global_readers = InstanceIndex(
+            compile_patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ())
+        )
+        self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
         self._premise = None
         match self.program.formula:
             case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
@@ -128,7 +132,7 @@ class Automaton:
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
         """All bits in one call."""
-        return emitter.bits([(number, self.program.leaves[number]) for number in leaves], slots)
+        return emitter.compile_bits([(number, self.program.leaves[number]) for number in leaves], slots)
 
     @property
     def awake(self) -> bool:

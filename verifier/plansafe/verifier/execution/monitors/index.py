@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Pattern
+from plansafe.verifier.compile.triggers import ReadPattern
 from plansafe.verifier.execution.state import StateChange, shallow_copy
 from plansafe.verifier.model.nodes import Task
 
@@ -17,7 +17,7 @@ class FactIndexes:
 
     def __init__(self, emitter: Emitter, requested: set[tuple[int, tuple[int, ...]]]) -> None:
         self.task: Task = emitter.task
-        self.size = emitter.size
+        self.size = emitter.object_count
         self.tables: list[dict[int, set[int]]] = []
         self.specs = {spec: emitter.indexes[spec] for spec in requested}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
@@ -107,7 +107,7 @@ class FactIndexes:
 class InstanceIndex:
     """Finds the instances that read a changed fact. Patterns that name the same parameters share a table."""
 
-    def __init__(self, patterns: list[Pattern]) -> None:
+    def __init__(self, patterns: list[ReadPattern]) -> None:
         self.patterns = patterns
         self.by_predicate: dict[int, list[int]] = {}
         self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))

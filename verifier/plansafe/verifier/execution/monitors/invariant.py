@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -31,7 +31,7 @@ class Truth:
         """The value in a state; ``None`` for undefined."""
         fast = self._fast
         if fast is None:
-            fast = self._fast = self._emitter.condition(self.formula, self.slots)
+            fast = self._fast = self._emitter.compile_condition(self.formula, self.slots)
         try:
             return fast(state.facts, state.fluents, *binding)
         except (KeyError, ZeroDivisionError):
@@ -78,9 +78,9 @@ class Invariant:
         self.final = final
         self.mentions_actions = mentions_actions
         self.limit = limit
-        self.search = extension(emitter, body, False, parameters)
+        self.search = compile_extension(emitter, body, False, parameters)
         self.holds = Truth(emitter, body, parameters)
-        self.readers = InstanceIndex(patterns(emitter, body, parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
         self.candidates: list[Binding] = []

@@ -1,7 +1,7 @@
 """All monitors of a check, fed by the changes of each step.
 
-A letter is a state and the actions about to be taken there. A monitor that does not read actions reads a letter when its
-state is reached (:meth:`Runtime.enter_state`). A monitor that does reads it when the actions are known
+A letter is a state and the actions about to be taken there. A monitor that does not read actions reads a letter when
+its state is reached (:meth:`Runtime.enter_state`). The others read it when the actions are known
 (:meth:`Runtime.take_actions`), which are then facts of action predicates.
 """
 
@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Pattern, patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -103,7 +103,7 @@ class Runtime:
 
     def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
         self.rule_set = plan
-        emitter.asked = set()
+        emitter.requested_indexes = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
         self._unshared_checks: dict[int, set[int]] | None = None
@@ -119,16 +119,16 @@ class Runtime:
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.match_counts = [0] * len(plan.rules)
-        self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._match: dict[int, list[tuple[int, int, ReadPattern]]] = {}
         self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
         self._latches: dict[tuple[object, ...], int] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
             for match in rule.step_patterns:
-                for pattern in patterns(emitter, match.atom, rule.declared):
+                for pattern in compile_patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 

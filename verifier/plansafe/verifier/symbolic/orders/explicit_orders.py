@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -86,7 +86,7 @@ def find_greedy_order(
             if tries > MAX_TRIES:
                 break
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 done = simulation.take(step)
             except NumberTooLarge:
@@ -132,7 +132,7 @@ def enumerate_orders(
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 resolved = steps[step - 1]
                 after = None if isinstance(resolved, IllFormed) else execution.after(resolved)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal_forms import dnf, generated_slots
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
@@ -122,7 +122,7 @@ class RuleEncoding:
         disjuncts = dnf(condition)
         for disjunct in disjuncts or ():
             total = 1
-            bound = generated_slots(disjunct)
+            bound = slots_bound_by_literals(disjunct)
             for variable in parameters:
                 total *= 1 if variable.slot in bound else len(task.domains[variable.domain])
             if total > MAX_INSTANCES:
