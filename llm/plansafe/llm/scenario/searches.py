@@ -145,7 +145,9 @@ class Searches:
         except LimitReached:
             return 0
         return (
-            estimate_by_landmark_cut(relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal).value
+            estimate_by_landmark_cut(
+                relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal
+            ).distance
             or 0
         )
 

@@ -48,7 +48,7 @@ class ViolationSearch:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(self.engine, False), start.state, None, self._check)
         except LimitReached as limit:
-            if limit.what is LimitKind.TIME:
+            if limit.kind is LimitKind.TIME:
                 raise
             self._relaxed = None
         if self._unsafe_end(start):
@@ -112,7 +112,7 @@ class ViolationSearch:
             steps = list(execution.legal())
         else:
             found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
-            value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
+            value, steps = found.distance, [relaxed.steps[number] for number in found.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 

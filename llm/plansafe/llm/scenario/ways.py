@@ -142,7 +142,7 @@ class _Layers:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(engine, rules), start.state, start.runtime, self._check)
         except LimitReached as limit:
-            if limit.what is LimitKind.TIME:
+            if limit.kind is LimitKind.TIME:
                 raise
             self._relaxed = None
 
@@ -199,7 +199,7 @@ class _Layers:
         found = estimate_by_landmark_cut(
             relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
         )
-        if found.value is None or found.value > left:
+        if found.distance is None or found.distance > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])
 

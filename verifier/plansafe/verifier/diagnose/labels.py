@@ -268,12 +268,12 @@ class ExplainedExecution:
 
     def unmet_text(self, step: GroundAction) -> str:
         """What keeps a step from being taken, in words."""
-        reasons = self.evaluator.reasons(And(step.action.start.condition), step.binding, True)
+        reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"
 
     def unmet_goal(self) -> str:
         """Which parts of the goal are not reached, in words."""
-        return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
+        return reasons_text(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
 
 
 def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:

@@ -135,7 +135,7 @@ class RegretCalculator:
             try:
                 self._ask(path, taken, walk.accepted, grade)
             except LimitReached as limit:
-                if limit.what is not LimitKind.TIME:
+                if limit.kind is not LimitKind.TIME:
                     raise
             _agree(path)
         return _regrets(path, size, walk, grade)
@@ -181,12 +181,12 @@ class RegretCalculator:
         if now.accepted:
             moment.high = moment.estimate = 0
         elif known.relaxation is None:
-            moment.estimate = known.estimate_backwards(now).value
+            moment.estimate = known.estimate_backwards(now).distance
         else:
-            moment.estimate = known.estimate(now, moment.key, False).value
+            moment.estimate = known.estimate(now, moment.key, False).distance
             moment.dead = self._sound and moment.estimate is None
             if bound and self._sound and not moment.exact:
-                moment.low = max(moment.low, known.estimate(now, moment.key, True).value or 0)
+                moment.low = max(moment.low, known.estimate(now, moment.key, True).distance or 0)
         moment.looked = True
 
     def _grounded(self) -> EstimateCache:

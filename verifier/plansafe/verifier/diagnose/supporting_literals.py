@@ -81,8 +81,8 @@ class SupportFinder:
         if isinstance(formula, Quantified):
             known = self._compiled.get(id(formula))
             if known is None:
-                slots = sorted(self.engine.emitter.free(formula))
-                known = formula, slots, self.engine.emitter.condition(formula, slots)
+                slots = sorted(self.engine.emitter.free_slots(formula))
+                known = formula, slots, self.engine.emitter.compile_condition(formula, slots)
                 self._compiled[id(formula)] = known
             try:
                 return known[2](self.state.facts, self.state.fluents, *[binding[slot] for slot in known[1]])
@@ -168,7 +168,7 @@ class SupportFinder:
 
         ``sure``: the condition cannot become true by the others alone. Derived predicates are not traced.
         """
-        reasons = self.evaluator.reasons(formula, binding, True, NO_LIMIT)
+        reasons = self.evaluator.unmet_literals(formula, binding, True, NO_LIMIT)
         found: dict[str, SupportLiteral] = {}
         for reason in reasons:
             keys: tuple[FactKey, ...] = ()

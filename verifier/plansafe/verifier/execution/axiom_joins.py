@@ -33,12 +33,12 @@ class JoinIndexes(dict[int, Table]):
 
     def __missing__(self, number: int) -> Table:
         emitter = self.emitter
-        predicate, positions = emitter.spec(number)
+        predicate, positions = emitter.index_key(number)
         known = self.facts[predicate]
         if self.base is not None and self.base.facts[predicate] is known:
             self[number] = self.base[number]
             return self[number]
-        size, arity = emitter.size, len(emitter.task.predicates[predicate].types)
+        size, arity = emitter.object_count, len(emitter.task.predicates[predicate].types)
         powers = [size ** (arity - 1 - place) for place in positions]
         table = self[number] = {}
         for code in known:
@@ -145,18 +145,18 @@ class StratumJoins:
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]
-            with self.emitter.asking():
+            with self.emitter.private_indexes():
                 names = [self._check(rule) for rule in rules]
-            checks = self._checks[predicate] = [self.emitter.link(name) for name in names]
+            checks = self._checks[predicate] = [self.emitter.compile_function(name) for name in names]
         found: set[int] = set()
         for check in checks:
             found.update([code for code in codes if code not in found and check(facts, fluents, tables, code)])
         return found
 
     def _linked(self, wanted: Iterable[tuple[_Rule, FormulaLiteral | None]]) -> list[SeededJoin]:
-        with self.emitter.asking():
+        with self.emitter.private_indexes():
             named = [(rule.axiom.predicate, self._join(rule, seed)) for rule, seed in wanted]
-        return [SeededJoin(head, self.emitter.link(name)) for head, name in named]
+        return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in named]
 
     def _domains(self, rule: _Rule) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
@@ -175,7 +175,7 @@ class StratumJoins:
     def _join(self, rule: _Rule, seed: FormulaLiteral | None) -> str:
         """Queue the function that finds the heads of a rule: from the facts ``codes`` of ``seed``, if there is one."""
         emitter = self.emitter
-        inner = f"out.add({emitter.code([-1 - v.slot for v in rule.axiom.parameters])})"
+        inner = f"out.add({emitter.code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
             lines = self._emitted(rule, _BATCH, frozenset(), inner)
         else:
@@ -186,7 +186,7 @@ class StratumJoins:
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
             lines += [" " + line for line in match + self._emitted(rule, _BATCH, bound, inner, seed)]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, _BATCH, lines)
         return name
 
@@ -197,6 +197,6 @@ class StratumJoins:
         lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
         lines += [*self._emitted(rule, "S, F, I", bound, "return True"), "return False"]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, "S, F, I, code", lines)
         return name

@@ -152,7 +152,7 @@ class Engine:
         return known[1]
 
     def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
-        holds = self.emitter.condition(formula, [])
+        holds = self.emitter.compile_condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
             try:

@@ -151,7 +151,7 @@ class Monitor:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
-        reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
+        reasons = evaluator.unmet_literals(And(step.action.start.condition), binding, True)
         texts = [
             f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
         ]

@@ -310,7 +310,7 @@ class Replay:
         if len(self.reasons) >= MAX_REASONS or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
-        self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
+        self.reasons[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
 
     def moment(self) -> LetterTime:
         """The present letter."""
@@ -347,7 +347,7 @@ class Replay:
         binding = taken.binding
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
-            detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
+            detail = evaluator.describe_undefined(model.And(snap.condition), binding) if holds is None else None
             return self._failed(
                 taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
             )

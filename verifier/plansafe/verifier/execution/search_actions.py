@@ -41,7 +41,7 @@ class LegalActions:
     def _search(self, action: Action) -> tuple[Action, Extension]:
         found = self._searches.get(id(action))
         if found is None:
-            self._emitter.asked = self.index_specs
+            self._emitter.requested_indexes = self.index_specs
             search = compile_extension(self._emitter, And(action.start.condition), True, action.parameters)
             found = self._searches[id(action)] = action, search
         return found

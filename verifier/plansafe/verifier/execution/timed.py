@@ -283,7 +283,7 @@ class TimedReplay(Replay):
         condition = model.And(event.snap.condition)
         holds = evaluator.holds(condition, binding)
         if holds is not True:
-            detail = evaluator.undefined(condition, binding) if holds is None else None
+            detail = evaluator.describe_undefined(condition, binding) if holds is None else None
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
@@ -292,7 +292,7 @@ class TimedReplay(Replay):
                 continue
             assert step.duration is not None
             try:
-                value = evaluator.number(constraint.value, binding)
+                value = evaluator.evaluate(constraint.value, binding)
             except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
@@ -395,9 +395,9 @@ class TimedReplay(Replay):
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
-            footprints.assign(update.function, update.code, update.operator, out)
+            footprints.add_assignment(update.function, update.code, update.operator, out)
         if event.step is not None and isinstance(event.step.resolved, GroundAction):
-            footprints.depend_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
+            footprints.add_action_reads(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
         return out
 
     # -- letters ------------------------------------------------------------------------------------------------------

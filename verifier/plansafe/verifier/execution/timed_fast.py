@@ -277,7 +277,7 @@ class IsolatedEvents:
         if code is None:
             return None
         found = empty_footprint()
-        self.run.engine.footprints.read(action.over_all, taken.binding, found)
+        self.run.engine.footprints.add_reads(action.over_all, taken.binding, found)
         return GroundCode(code, taken.objects, tuple(found.reads))
 
     def _lift(self, action: Action) -> LiftedCode | None:

@@ -132,7 +132,7 @@ class Automaton:
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
         """All bits in one call."""
-        return emitter.bits([(number, self.program.leaves[number]) for number in leaves], slots)
+        return emitter.compile_bits([(number, self.program.leaves[number]) for number in leaves], slots)
 
     @property
     def awake(self) -> bool:

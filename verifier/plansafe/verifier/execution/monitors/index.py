@@ -17,7 +17,7 @@ class FactIndexes:
 
     def __init__(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]]) -> None:
         self.task: Task = emitter.task
-        self.size = emitter.size
+        self.size = emitter.object_count
         self.tables: list[dict[int, set[int]]] = []
         self.specs = {spec: emitter.indexes[spec] for spec in asked}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}

@@ -31,7 +31,7 @@ class Truth:
         """The value in a state; ``None`` for undefined."""
         fast = self._fast
         if fast is None:
-            fast = self._fast = self._emitter.condition(self.formula, self.slots)
+            fast = self._fast = self._emitter.compile_condition(self.formula, self.slots)
         try:
             return fast(state.facts, state.fluents, *binding)
         except (KeyError, ZeroDivisionError):

@@ -103,7 +103,7 @@ class Runtime:
 
     def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
         self.rule_set = plan
-        emitter.asked = set()
+        emitter.requested_indexes = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
         self._mine: dict[int, set[int]] | None = None
@@ -128,7 +128,7 @@ class Runtime:
             for match in rule.step_patterns:
                 for pattern in compile_patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
