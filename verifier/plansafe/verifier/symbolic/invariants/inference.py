@@ -1,4 +1,6 @@
-"""Inference of lifted mutex groups: groups of facts such that no action can make two of them true (docs/worlds.md, section 1).
+"""Inference of lifted mutex groups: groups of facts such that no action can make two of them true.
+
+``docs/worlds.md``, section 1, describes their use.
 
 After Helmert, "Concise finite-domain representations for PDDL planning tasks", Artificial Intelligence 173 (2009),
 section 5: a candidate is checked against each action; if an action adds a fact without deleting another fact of the
@@ -54,8 +56,8 @@ def infer_invariants(
 ) -> list[InferredInvariant]:
     """Find the largest groups, in a fixed order, as far as possible before ``deadline`` (of ``time.monotonic``).
 
-    ``about``: start from these predicates (by number) only. Derived predicates and predicates of timed
-    literals are in no group. ``lenient_types``: the objects of steps may be of any type. The work is bounded by ``MAX_CANDIDATES``
+    ``about``: start from these predicates (by number) only. Derived predicates and predicates of timed literals are in
+    no group. ``lenient_types``: the objects of steps may be of any type. The work is bounded by ``MAX_CANDIDATES``
     candidates, each checked against all actions that add its predicates, and by ``MAX_CHECKS`` of these checks.
     """
     try:
