@@ -188,13 +188,13 @@ class DurationRun(TimedReplay):
             failures += super()._over_all([step])
         return failures
 
-    def _depart(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taking: list[Event]) -> None:
         self.trail.set_topic(("depart", len(self.batches) - 1))
-        super()._depart(taking)
+        super()._announce_actions(taking)
 
-    def _arrive(self, number: int) -> None:
+    def _enter_state(self, number: int) -> None:
         self.trail.set_topic(())
-        super()._arrive(number)
+        super()._enter_state(number)
 
     # -- failures -----------------------------------------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ class StateRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
             readers: set[Objects] = set()
-            self.readers.readers(predicate, code, readers)
+            self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._before[objects] = circuit.both(self._before[objects], differs ^ 1)
             touched |= readers
