@@ -28,7 +28,7 @@ from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, Exp
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
-from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
+from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -119,7 +119,7 @@ def explore_durations(
         search.runs,
         tuple(search.limits),
         search.knowledge,
-        search.counts if search.complete >= {*ASPECTS} else mark_unknown(search.counts),
+        search.counts if search.complete >= {*ASPECTS} else mark_undecided(search.counts),
     )
 
 
@@ -222,7 +222,7 @@ class _Search:
     def _worth_more(self) -> bool:
         """Whether to go on for the sake of what is said of single rules, which takes a limited number of runs."""
         self.more += 1
-        return self.more <= MAX_MORE and mark_unknown(self.counts) != self.counts
+        return self.more <= MAX_MORE and mark_undecided(self.counts) != self.counts
 
     def _all_known(self) -> bool:
         """Whether one run was enough: what it found out holds everywhere."""
@@ -266,7 +266,7 @@ class _Search:
         judged = WorldVerdict(None, None, None) if outcome is None else self._judged(outcome)
         if outcome is not None:
             seen = rule_counts(self.compiled, outcome)
-            self.counts = merge_rule_counts([self.counts, seen if outcome.limit is None else mark_unknown(seen)])
+            self.counts = merge_rule_counts([self.counts, seen if outcome.limit is None else mark_undecided(seen)])
         whole = cell_of(run.marks(), self.box)
         self.runs += 1
         self._remember(judged, whole, values)
