@@ -10,7 +10,7 @@ from endless_tasks import endless
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning import forward_search
+from plansafe.verifier.planning import best_first_search
 from plansafe.verifier.planning.continuations import Steps
 from plansafe.verifier.planning.guide import Guide
 
@@ -101,7 +101,7 @@ def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
 
 
 def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
     seen = Counter[str]()
     for number in range(120, 200):
         walked(number, seen, complete=False)

@@ -15,7 +15,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import forward_search, state_estimates
+from plansafe.verifier.planning import best_first_search, state_estimates
 from plansafe.verifier.planning.forward_search import ForwardSearch, confirm_by_replay
 from plansafe.verifier.planning.guide import check_recoverable
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
@@ -68,8 +68,7 @@ def test_endless_tasks_against_blind_search() -> None:
 
 
 def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
-    monkeypatch.setattr(forward_search, "FIRST_NODES", 2 * STATES)
+    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
     planner, seen = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)
@@ -207,7 +206,7 @@ def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.Monk
 
 
 def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "KEPT", 1)
+    monkeypatch.setattr(best_first_search, "MAX_STORED_EXECUTIONS", 1)
     planner = ForwardSearch()
     for number in range(30):
         checker = endless(number)

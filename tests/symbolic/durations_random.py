@@ -329,7 +329,7 @@ class Explicit:
         self._prototype: Runtime | None = None
         engine = self.checker.engine
         if engine.prototype is not None:
-            self._prototype = Runtime(engine.plan, engine.emitter)
+            self._prototype = Runtime(engine.rule_set, engine.emitter)
             self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
     def steps(self, plan: OpenPlan) -> list[TimedStep]:
@@ -345,8 +345,8 @@ class Explicit:
         run = _Forked(engine, self._prototype, steps)
         run.run()
         outcome = run.outcome(len(steps))
-        rules = [engine.plan.parts[v.part].rule for v in outcome.violations]
-        violated = frozenset(rule for rule in rules if not engine.plan.rules[rule].preference)
+        rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
+        violated = frozenset(rule for rule in rules if not engine.rule_set.rules[rule].preference)
         safe = False if violated else None if outcome.undecided or outcome.limit else True
         if outcome.limit and not outcome.failures:
             return WorldVerdict(None, None, safe, violated)

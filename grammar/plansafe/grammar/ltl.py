@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, read_text, write
+from plansafe.grammar.sexpr import Node, format_node, parse_source
 from plansafe.grammar.source import Source
 
 DEEPEST = 500
@@ -44,7 +44,7 @@ _TIGHTEST = 5
 _CONSTANTS: dict[str, str] = {"true": "and", "1": "and", "false": "or", "0": "or"}
 
 
-class Translation(NamedTuple):
+class ParsedFormula(NamedTuple):
     """A formula as an s-expression, parts of which may be shared; or what is wrong with the text."""
 
     formula: Node | None
@@ -70,13 +70,13 @@ class _Part(NamedTuple):
     depth: int
 
 
-def translate(source: Source, actions: Container[str] = ()) -> Translation:
+def parse_ltl(source: Source, actions: Container[str] = ()) -> ParsedFormula:
     """Read one formula; ``do NAME(..)``, or a name of ``actions``, is a step about to be taken. Linear in the text."""
     try:
-        return Translation(_Reader(source.text, actions).read())
+        return ParsedFormula(_Reader(source.text, actions).read())
     except _Malformed as wrong:
         label = Label(source.name, wrong.span)
-        return Translation(None, (Diagnostic(wrong.code, wrong.message, (label,), help=wrong.help),))
+        return ParsedFormula(None, (Diagnostic(wrong.code, wrong.message, (label,), help=wrong.help),))
 
 
 class _Reader:
@@ -238,18 +238,18 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
     actions = action_names(domain)
     rules = []
     for number, text in enumerate(formulas, 1):
-        formula = translate(Source(LTL_NAME, text), actions).formula
+        formula = parse_ltl(Source(LTL_NAME, text), actions).formula
         if formula is None:
             raise ValueError(text)
         message = f"not so: {' '.join(text.split())}"
-        rules.append(f'  (:trajectory ltl-{number}\n    :formula {write(formula)}\n    :message "{message}")')
+        rules.append(f'  (:trajectory ltl-{number}\n    :formula {format_node(formula)}\n    :message "{message}")')
     return Source(LTL_NAME, "\n".join(["(define (safety ltl)", *rules]) + ")\n")
 
 
 def action_names(domain: Source) -> frozenset[str]:
     """The names that a domain has for actions alone."""
     actions, others = set(), set()
-    for form in read_text(domain).nodes or []:
+    for form in parse_source(domain).nodes or []:
         for section in form if isinstance(form, list) else []:
             match section:
                 case [":action" | ":durative-action", str(name), *_]:

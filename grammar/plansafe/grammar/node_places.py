@@ -21,7 +21,7 @@ class SpanNode(NamedTuple):
     children: list[Span | SpanNode]
 
 
-def span_tree(source: Source) -> list[Span | SpanNode]:
+def parse_spans(source: Source) -> list[Span | SpanNode]:
     """The places of :func:`read_all`'s nodes, in the same shape. Unclosed lists end with the text."""
     top: list[Span | SpanNode] = []
     children = top
@@ -67,7 +67,7 @@ class Places:
     def _index(self) -> dict[int, SpanNode]:
         if self._spans is None:
             self._spans = {}
-            whole = SpanNode(Span(0, len(self.source.text)), span_tree(self.source))
+            whole = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
             stack: list[tuple[list[Node], SpanNode]] = [(self._top, whole)]
             while stack:
                 node, place = stack.pop()

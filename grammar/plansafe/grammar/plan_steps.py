@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node
 
@@ -93,7 +93,7 @@ def _help(label: str, steps: list[Step], names: dict[str, int]) -> str | None:
         own = steps[int(label) - 1].label
         if own is not None:
             return f"step {int(label)} is named `{own}`"
-    return near(label, list(names))
+    return suggest_name(label, list(names))
 
 
 def _cycle(count: int, pairs: list[Pair]) -> list[int]:

@@ -26,7 +26,7 @@ _SECTION = re.compile(
 _TOO_LATE = 3
 
 
-class ReadText(NamedTuple):
+class ParsedSource(NamedTuple):
     """The top-level nodes of a file, and the diagnostics about its parentheses and characters.
 
     ``nodes`` is ``None`` if one of the diagnostics is an error.
@@ -36,7 +36,7 @@ class ReadText(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def is_foreign(text: str) -> bool:
+def has_invalid_utf8(text: str) -> bool:
     """Whether a text holds bytes that were not UTF-8 (as lone surrogates)."""
     if text.isascii():
         return False
@@ -47,8 +47,8 @@ def is_foreign(text: str) -> bool:
     return False
 
 
-def read_all(source: Source) -> list[Node] | None:
-    """All top-level nodes of a text, or ``None`` if parentheses or characters are wrong (:func:`problems` says how).
+def parse_nodes(source: Source) -> list[Node] | None:
+    """All top-level nodes of a text; ``None`` if parentheses or characters are wrong (see :func:`find_syntax_errors`).
 
     Linear in the text; about 25 ns a character.
     """
@@ -57,7 +57,7 @@ def read_all(source: Source) -> list[Node] | None:
         return _read_quoted(text)
     if ";" in text:
         text = _COMMENT.sub(" ", text)
-    if is_foreign(text):
+    if has_invalid_utf8(text):
         return None
     # Cut at the opening parentheses: nearly every piece is one flat list, which two splits in C take apart.
     before, *pieces = text.lower().split("(")
@@ -88,7 +88,7 @@ def read_all(source: Source) -> list[Node] | None:
 def _read_quoted(text: str) -> list[Node] | None:
     """The same for texts with strings, token by token."""
     tokens = [t if t[0] == '"' else t.lower() for t in TOKEN.findall(text) if t[0] != ";"]
-    if '"' in tokens or any([is_foreign(t) for t in tokens]):
+    if '"' in tokens or any([has_invalid_utf8(t) for t in tokens]):
         return None
     top: list[Node] = []
     current = top
@@ -108,16 +108,16 @@ def _read_quoted(text: str) -> list[Node] | None:
     return None if stack else top
 
 
-def read_text(source: Source) -> ReadText:
-    """Read a file: like :func:`read_all`, but one surplus ``)`` at its end is a warning."""
-    nodes = read_all(source)
+def parse_source(source: Source) -> ParsedSource:
+    """Read a file: like :func:`parse_nodes`, but one surplus ``)`` at its end is a warning."""
+    nodes = parse_nodes(source)
     if nodes is not None:
-        return ReadText(nodes, ())
+        return ParsedSource(nodes, ())
     place = _surplus(source)
     if place is None:
-        return ReadText(None, problems(source))
-    nodes = read_all(Source(source.name, source.text[: place.start]))
-    return ReadText(nodes, (surplus_warning(source, place),) if nodes is not None else problems(source))
+        return ParsedSource(None, find_syntax_errors(source))
+    nodes = parse_nodes(Source(source.name, source.text[: place.start]))
+    return ParsedSource(nodes, (surplus_warning(source, place),) if nodes is not None else find_syntax_errors(source))
 
 
 def surplus_warning(source: Source, place: Span) -> Diagnostic:
@@ -148,8 +148,8 @@ def _surplus(source: Source) -> Span | None:
     return place if lists else None
 
 
-def problems(source: Source) -> tuple[Diagnostic, ...]:
-    """Why :func:`read_all` refused a text.
+def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
+    """Why :func:`parse_nodes` refused a text.
 
     Every stray or missing parenthesis, open string and foreign byte, in order.
     """
@@ -174,7 +174,7 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
             found.append(_problem(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
             open_string = True
             break
-        elif token[0] != ";" and is_foreign(token) and len(found) < _TOO_LATE:
+        elif token[0] != ";" and has_invalid_utf8(token) and len(found) < _TOO_LATE:
             label = "these bytes are not UTF-8"
             found.append(_problem(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
@@ -202,8 +202,8 @@ def _problem(source: Source, code: str, message: str, start: int, end: int, text
     return Diagnostic(code, message, (Label(source.name, Span(start, end), text),))
 
 
-def write(node: Node) -> str:
-    """A node as text. ``read_all`` of the result gives the node back."""
+def format_node(node: Node) -> str:
+    """A node as text. ``parse_nodes`` of the result gives the node back."""
     out: list[str] = []
     stack: list[Node] = [node]
     glue = ""

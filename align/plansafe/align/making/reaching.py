@@ -13,7 +13,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import flattened, instances
+from plansafe.verifier.model.binding_search import flatten_goals, satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
@@ -43,7 +43,7 @@ class Reach:
 
         Whether the rule is broken then the monitors of an execution say.
         """
-        now = start.unwatched()
+        now = start.without_rules()
         binding: Binding = {}
         taken: list[GroundAction] = []
         try:
@@ -91,7 +91,7 @@ class Reach:
             return None
         if own:
             evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-            found = list(islice(instances(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
+            found = list(islice(satisfying_bindings(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
             if not found:
                 return None
             binding.update(found[min(int(random.expovariate(0.5)), len(found) - 1)])
@@ -107,7 +107,7 @@ class Reach:
     def _draw(self, variable: Variable, wanted: Formula, now: Execution, binding: Binding, random: Random) -> None:
         """Choose an object for a variable that fits it, by what it is and what can be done with it."""
         evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-        flat = flattened(self.task, (), [(wanted, True)], binding)
+        flat = flatten_goals(self.task, (), [(wanted, True)], binding)
         if flat is None:
             return
         known = binding.keys() | {variable.slot}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import problems
+from plansafe.grammar.sexpr import find_syntax_errors
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenario.merge import United, alone, unite
@@ -94,7 +94,7 @@ class Examination:
             return alone(own)
         for draft in (base, own):
             if draft is not None and (draft.top is None or not _is_domain(draft)):
-                self.unreadable += problems(draft.source) or [_no_domain(draft)]
+                self.unreadable += find_syntax_errors(draft.source) or [_no_domain(draft)]
         if self.unreadable:
             return None
         return unite(base, own)

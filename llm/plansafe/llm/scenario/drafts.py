@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.node_places import Places
-from plansafe.grammar.sexpr import Node, read_text
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction
 
@@ -56,7 +56,7 @@ class Draft:
     @cached_property
     def top(self) -> list[Node] | None:
         """The nodes of the text; ``None`` where parentheses or characters are wrong."""
-        return read_text(self.source).nodes
+        return parse_source(self.source).nodes
 
     @cached_property
     def places(self) -> Places:

@@ -55,7 +55,7 @@ class Searches:
     def _take(self, plan: Source) -> None:
         read = self.checker.read(plan)
         steps = tuple([step for step in read.steps if isinstance(step, GroundAction)])
-        if read.text.diagnostics or read.timed is not None or read.open or len(steps) < len(read.steps):
+        if read.text.diagnostics or read.timed is not None or read.is_open or len(steps) < len(read.steps):
             return
         report = self.report(steps)
         if report.executable is Worlds.ALL and report.goal is Worlds.ALL:
@@ -145,7 +145,9 @@ class Searches:
         except LimitReached:
             return 0
         return (
-            estimate_by_landmark_cut(relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal).value
+            estimate_by_landmark_cut(
+                relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal
+            ).distance
             or 0
         )
 

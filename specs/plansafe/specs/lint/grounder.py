@@ -18,7 +18,7 @@ from typing import assert_never
 from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.universe import Universe
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -92,7 +92,7 @@ class Grounder:
         self._nodes += 1
         is_late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
         if self._nodes > MAX_NODES or is_late:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         match formula:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
@@ -132,7 +132,7 @@ class Grounder:
             if count >= MAX_TUPLES:
                 self.abstracted = True
                 if not self.refuting:
-                    raise LimitReached(Limited.QUESTION)
+                    raise LimitReached(LimitKind.QUESTION)
                 break
             outside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
             if TRUE not in outside:
@@ -152,7 +152,7 @@ class Grounder:
         element = self._skolems.get(key)
         if element is None:
             if len(self._skolems) >= MAX_SKOLEMS:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             element = self._skolems[key] = self.universe.add_element(variable.domain, variable.name)
         return element
 
@@ -256,7 +256,7 @@ class Grounder:
     def _past_of_first_letter(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
         """The value of a past operator if letter 0 is the first of the trace."""
         if formula.operator not in PAST_OPERATORS:
-            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letter_sequences`
+            raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letter_sequences`
         circuit, operator = self.circuit, past_operator(formula)
 
         def at(operand: int, operand_letter: int) -> Literal:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.monitor_key import program_key
 from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import RulePart
@@ -69,7 +69,7 @@ class LetterSequences:
         their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         letters = range(1 << len(self.leaves))
         start = tuple([program.start for program in self.programs])
         queue = deque([(start, 0, -1)])
@@ -77,7 +77,7 @@ class LetterSequences:
         while queue:
             states, number, fixed_values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
                 if fixed_values >= 0 and letter & fixed != fixed_values:
                     continue
@@ -94,7 +94,7 @@ class LetterSequences:
                 if can_continue and node not in visited:
                     visited.add(node)
                     if len(visited) > MAX_NODES:
-                        raise LimitReached(Limited.QUESTION)
+                        raise LimitReached(LimitKind.QUESTION)
                     queue.append((successors, number + 1, letter & fixed))
         return False
 

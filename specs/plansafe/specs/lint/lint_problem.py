@@ -216,7 +216,7 @@ class LintProblem:
             else:
                 is_violated = bool(monitor.violations) and not self.temporal
             if is_violated:
-                violated.add(self.engine.plan.parts[monitor.part].rule)
+                violated.add(self.engine.rule_set.parts[monitor.part].rule)
         return frozenset(violated)
 
     def _is_never_satisfied(self, part: RulePart) -> bool:
@@ -289,7 +289,7 @@ class LintProblem:
 
 
 def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
+    """Place most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
     stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]
 

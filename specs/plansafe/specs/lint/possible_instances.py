@@ -12,7 +12,7 @@ from math import prod
 from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, RequiredValue
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Task, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.rules.model import RulePart
@@ -42,7 +42,7 @@ def possible_instances(
     """
     task = engine.task
     if instance_count(task, part) > MAX_BINDINGS:
-        raise LimitReached(Limited.QUESTION)
+        raise LimitReached(LimitKind.QUESTION)
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)

@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Severity
 from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
 from plansafe.specs.lint.model import OpenQuestion, Scope
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 
 MAX_PAIRS = 3_000
 
@@ -74,7 +74,7 @@ class RuleSetCheck:
                 FORMULA_PROOF,
                 help=f"to forbid `{action.name}` entirely, use `:on` with `:forbid (and)`",
                 label_text="rules the action out",
-                extra_label=context.label(At(node, 1), "this action", False) if isinstance(node, list) else None,
+                extra_label=context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None,
             )
 
     def _find_redundant_rules(self) -> None:

@@ -93,10 +93,10 @@ def _node_key(execution: Execution) -> object:
 def outcome_of(execution: Execution) -> Outcome:
     """The outcome of the trace if it ends here."""
     goal = execution.engine.goal(execution.state) is True
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.plan
+    plan = execution.engine.rule_set
     violated = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
     return Outcome(violated, violated | undecided, goal)

@@ -20,7 +20,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.walk import Walk
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.continuations import KnownContinuations, Steps
 from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
@@ -135,7 +135,7 @@ class RegretCalculator:
             try:
                 self._ask(path, taken, walk.accepted, grade)
             except LimitReached as limit:
-                if limit.what is not Limited.TIME:
+                if limit.kind is not LimitKind.TIME:
                     raise
             _agree(path)
         return _regrets(path, size, walk, grade)
@@ -181,12 +181,12 @@ class RegretCalculator:
         if now.accepted:
             moment.high = moment.estimate = 0
         elif known.relaxation is None:
-            moment.estimate = known.estimate_backwards(now).value
+            moment.estimate = known.estimate_backwards(now).distance
         else:
-            moment.estimate = known.estimate(now, moment.key, False).value
+            moment.estimate = known.estimate(now, moment.key, False).distance
             moment.dead = self._sound and moment.estimate is None
             if bound and self._sound and not moment.exact:
-                moment.low = max(moment.low, known.estimate(now, moment.key, True).value or 0)
+                moment.low = max(moment.low, known.estimate(now, moment.key, True).distance or 0)
         moment.looked = True
 
     def _grounded(self) -> EstimateCache:
@@ -200,7 +200,7 @@ class RegretCalculator:
 
     def _check(self) -> None:
         if monotonic() > self._deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     def _find(self, moment: _Moment, before: _Moment | None, step: GroundAction | None) -> None:
         """A continuation, and a shorter one where the step before it seems to have cost something."""

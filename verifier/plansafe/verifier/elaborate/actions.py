@@ -5,27 +5,27 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.conditions import Conditions
+from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import (
-    At,
+    Place,
+    all_tokens,
     is_name,
     is_object_name,
-    tokens,
-    word,
+    token_text,
 )
-from plansafe.verifier.elaborate.effects import Around, Effects
+from plansafe.verifier.elaborate.effects import EffectContext, EffectReader
 from plansafe.verifier.elaborate.sections import read_fields, value_of
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Quantified, Snap
 
 
-def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+def top_conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """The parts of a conjunction."""
     return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
 
 
-class Actions:
+class ActionReader:
     """Elaborates the actions of a domain."""
 
     def __init__(self, symbols: Symbols, derived: frozenset[int]) -> None:
@@ -33,15 +33,15 @@ class Actions:
         self.context = symbols.context
         self.derived = derived
 
-    def read(self, kind: str, at: At) -> None:
+    def read(self, kind: str, at: Place) -> None:
         """Add one ``:action`` or ``:durative-action``."""
         node, context = at.node, self.context
         if len(node) < 2 or not is_name(node[1]):
             context.error(
-                SC.STRUCTURE, "an action needs a name", At(node, 1) if len(node) > 1 else at, "expected a name"
+                SC.STRUCTURE, "an action needs a name", Place(node, 1) if len(node) > 1 else at, "expected a name"
             )
             return
-        name = word(node[1])
+        name = token_text(node[1])
         durative = kind == ":durative-action"
         known = (
             (":parameters", ":duration", ":condition", ":effect")
@@ -51,7 +51,7 @@ class Actions:
         agent, plain = dialects.split_agent(context, node)
         fields = read_fields(context, plain, 2, known, "a durative action" if durative else "an action")
         scope = Scope()
-        conditions = Conditions(self.symbols, scope)
+        conditions = ConditionReader(self.symbols, scope)
         given = dialects.all_parameters(context, agent, fields.get(":parameters"))
         parameters = tuple(conditions.bind(value_of(given), given)) if given is not None else ()
         types = tuple([scope.visible[v.name][1] for v in parameters])
@@ -61,9 +61,9 @@ class Actions:
             context.error(
                 SC.DECLARED_TWICE,
                 f"action `{name}` is declared twice",
-                At(node, 1),
+                Place(node, 1),
                 "again here",
-                other=(At(first, 1), "first here"),
+                other=(Place(first, 1), "first here"),
             )
             return
         if durative:
@@ -77,9 +77,9 @@ class Actions:
         self,
         name: str,
         node: list[Node],
-        fields: dict[str, At],
+        fields: dict[str, Place],
         parameters: tuple[model.Variable, ...],
-        conditions: Conditions,
+        conditions: ConditionReader,
     ) -> model.Action:
         if ":vars" in fields:
             snap, choices = self._with_locals(fields, conditions)
@@ -88,16 +88,16 @@ class Actions:
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
             at = fields[":precondition"]
-            condition = conjuncts(conditions.formula(value_of(at), at))
+            condition = top_conjuncts(conditions.formula(value_of(at), at))
         preferences = tuple(conditions.preferences)
         conditions.preferences = None
-        effects = Effects(conditions, self.derived)
+        effects = EffectReader(conditions, self.derived)
         if ":effect" in fields:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         snap = Snap(condition, effects.result())
         return model.Action(name, parameters, snap, None, (), (), preferences, node, tuple(effects.choices))
 
-    def _with_locals(self, fields: dict[str, At], conditions: Conditions) -> tuple[Snap, tuple[int, ...]]:
+    def _with_locals(self, fields: dict[str, Place], conditions: ConditionReader) -> tuple[Snap, tuple[int, ...]]:
         """An action with ``:vars``: its precondition binds them, and they must be clear where the effect names them.
 
         Also returns the number of alternatives of each ``oneof``.
@@ -118,7 +118,7 @@ class Actions:
         if context.errors > errors:
             return Snap((), ()), ()
         told = len(context.diagnostics)
-        named = tokens(value_of(fields[":effect"])) if ":effect" in fields else frozenset()
+        named = all_tokens(value_of(fields[":effect"])) if ":effect" in fields else frozenset()
         condition = [Quantified(False, tuple(variables.values()), formula)]
         chosen = [name for name in variables if name in named]
         if chosen:
@@ -129,10 +129,12 @@ class Actions:
             condition.append(Quantified(True, (*first[0].values(), *copies), body))
         variables, formula = choice()
         del context.diagnostics[told:]  # what was read again was reported the first time
-        effects = Effects(conditions, self.derived)
+        effects = EffectReader(conditions, self.derived)
         others = tuple([v for name, v in variables.items() if name not in named])
         guard = Quantified(False, others, formula) if others else formula
-        around = Around(tuple([variables[name] for name in chosen]), ((None, guard),) if chosen else (), (), "start")
+        around = EffectContext(
+            tuple([variables[name] for name in chosen]), ((None, guard),) if chosen else (), (), "start"
+        )
         if ":effect" in fields:
             effects.read(value_of(fields[":effect"]), fields[":effect"], around)
         scope.restore(mark)
@@ -142,9 +144,9 @@ class Actions:
         self,
         name: str,
         node: list[Node],
-        fields: dict[str, At],
+        fields: dict[str, Place],
         parameters: tuple[model.Variable, ...],
-        conditions: Conditions,
+        conditions: ConditionReader,
     ) -> model.Action:
         timed: dict[str, list[Formula]] = {"start": [], "end": [], "all": []}
         conditions.preferences = []
@@ -160,10 +162,10 @@ class Actions:
             self.context.error(
                 SC.STRUCTURE,
                 f"durative action `{name}` has no `:duration`",
-                At(node, 1),
+                Place(node, 1),
                 "expected `:duration (= ?duration ..)`",
             )
-        effects = Effects(conditions, self.derived, durative=True)
+        effects = EffectReader(conditions, self.derived, durative=True)
         if ":effect" in fields:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         start = Snap(tuple(timed["start"]), effects.result("start"))
@@ -174,8 +176,8 @@ class Actions:
     def _timed_condition(
         self,
         node: Node,
-        at: At,
-        conditions: Conditions,
+        at: Place,
+        conditions: ConditionReader,
         around: tuple[model.Variable, ...],
         timed: dict[str, list[Formula]],
     ) -> None:
@@ -191,34 +193,34 @@ class Actions:
             return
         if node[0] == "and":
             for child in range(1, len(node)):
-                self._timed_condition(node[child], At(node, child), conditions, around, timed)
+                self._timed_condition(node[child], Place(node, child), conditions, around, timed)
         elif node[0] == "forall" and len(node) == 3:
             mark = conditions.scope.mark()
-            bound = tuple(conditions.bind(node[1], At(node, 1)))
-            self._timed_condition(node[2], At(node, 2), conditions, (*around, *bound), timed)
+            bound = tuple(conditions.bind(node[1], Place(node, 1)))
+            self._timed_condition(node[2], Place(node, 2), conditions, (*around, *bound), timed)
             conditions.scope.restore(mark)
         elif _is_timed(node):
-            formula = conditions.hard(node[2], At(node, 2))
-            timed[word(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
+            formula = conditions.hard(node[2], Place(node, 2))
+            timed[token_text(node[1])] += [Quantified(True, around, formula)] if around else top_conjuncts(formula)
         elif node[0] == "preference":
             named = len(node) == 3
             inner = node[-1]
             if len(node) not in (2, 3) or (named and not is_object_name(node[1])) or not _is_timed(inner):
                 message = "in a durative condition, a preference is `(preference [name] (at start formula))`"
-                self.context.error(SC.STRUCTURE, message, At(node), "expected a name and one timed condition")
+                self.context.error(SC.STRUCTURE, message, Place(node), "expected a name and one timed condition")
                 return
             assert isinstance(inner, list)
             assert conditions.preferences is not None
-            body = conditions.hard(inner[2], At(inner, 2))
-            name = word(node[1]) if named else "preference"
-            conditions.preferences.append(model.Preference(name, around, body, word(inner[1])))
+            body = conditions.hard(inner[2], Place(inner, 2))
+            name = token_text(node[1]) if named else "preference"
+            conditions.preferences.append(model.Preference(name, around, body, token_text(inner[1])))
         else:
             self.context.error(
                 SC.STRUCTURE, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?"
             )
 
     def _duration(
-        self, node: Node, at: At, conditions: Conditions, out: list[model.DurationConstraint], at_end: bool
+        self, node: Node, at: Place, conditions: ConditionReader, out: list[model.DurationConstraint], at_end: bool
     ) -> None:
         if not isinstance(node, list):
             self.context.error(
@@ -228,11 +230,11 @@ class Actions:
             return
         elif node[0] == "and":
             for child in range(1, len(node)):
-                self._duration(node[child], At(node, child), conditions, out, at_end)
+                self._duration(node[child], Place(node, child), conditions, out, at_end)
         elif node[0] == "at" and len(node) == 3 and node[1] in ("start", "end"):
-            self._duration(node[2], At(node, 2), conditions, out, node[1] == "end")
+            self._duration(node[2], Place(node, 2), conditions, out, node[1] == "end")
         elif node[0] in ("=", "<=", ">=", "<", ">") and len(node) == 3 and node[1] == "?duration":
-            out.append(model.DurationConstraint(word(node[0]), conditions.expression(node, 2), at_end, node))
+            out.append(model.DurationConstraint(token_text(node[0]), conditions.expression(node, 2), at_end, node))
         else:
             self.context.error(
                 SC.STRUCTURE,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import (
-    At,
+    Place,
     is_name,
     is_variable,
-    word,
+    token_text,
 )
 from plansafe.verifier.elaborate.symbols import RESERVED, Symbols
-from plansafe.verifier.elaborate.types import Typed, typed_list, unglued
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list, report_missing_space
 from plansafe.verifier.model import nodes as model
 
 
-def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
+def declare_objects(symbols: Symbols, entries: list[TypedName]) -> None:
     """Add constants or objects; a constant may come again with the same type."""
     index = symbols.object_index
     last = entries[0].types_at if entries else None
@@ -41,7 +41,7 @@ def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
             )
 
 
-def _other_types(symbols: Symbols, known: int, entry: Typed, types: tuple[int, ...]) -> None:
+def _other_types(symbols: Symbols, known: int, entry: TypedName, types: tuple[int, ...]) -> None:
     """An object that is declared again with other types: it has all of them, if they are kinds of one thing."""
     before, text = symbols.object_types[known], symbols.types.text
     message = f"object `{entry.name}` is declared twice, as `{text(before)}` and as `{text(types)}`"
@@ -56,26 +56,26 @@ def _other_types(symbols: Symbols, known: int, entry: Typed, types: tuple[int, .
     symbols.context.error(SC.DECLARED_TWICE, message, entry.at, "again here", other=other, help="rename one of the two")
 
 
-def declare_predicates(symbols: Symbols, at: At) -> None:
+def declare_predicates(symbols: Symbols, at: Place) -> None:
     """Add the predicates of a ``:predicates`` section."""
     for child in range(1, len(at.node)):
         node = at.node[child]
         declared = _signature(
-            symbols, node, At(at.node, child), "predicate", symbols.predicate_index, symbols.predicates
+            symbols, node, Place(at.node, child), "predicate", symbols.predicate_index, symbols.predicates
         )
         if declared is not None:
             symbols.predicate_index[declared.name] = len(symbols.predicates)
             symbols.predicates.append(declared)
 
 
-def declare_functions(symbols: Symbols, at: At) -> None:
+def declare_functions(symbols: Symbols, at: Place) -> None:
     """Add the numeric fluents of a ``:functions`` section, ``- number`` or untyped."""
     context = symbols.context
     child = 1
     while child < len(at.node):
         node = at.node[child]
         if node == "-number":
-            unglued(context, node, At(at.node, child))
+            report_missing_space(context, node, Place(at.node, child))
             child += 1
             continue
         if node == "-":
@@ -85,12 +85,14 @@ def declare_functions(symbols: Symbols, at: At) -> None:
                 context.error(
                     code,
                     "object fluents are not supported" if code == SC.UNSUPPORTED else "a type is missing after `-`",
-                    At(at.node, child),
+                    Place(at.node, child),
                     "only `- number`",
                 )
             child += 2
             continue
-        declared = _signature(symbols, node, At(at.node, child), "function", symbols.function_index, symbols.functions)
+        declared = _signature(
+            symbols, node, Place(at.node, child), "function", symbols.function_index, symbols.functions
+        )
         if declared is not None:
             symbols.function_index[declared.name] = len(symbols.functions)
             symbols.functions.append(declared)
@@ -98,18 +100,18 @@ def declare_functions(symbols: Symbols, at: At) -> None:
 
 
 def _signature(
-    symbols: Symbols, node: Node, at: At, what: str, index: dict[str, int], table: list[model.Predicate]
+    symbols: Symbols, node: Node, at: Place, what: str, index: dict[str, int], table: list[model.Predicate]
 ) -> model.Predicate | None:
     context = symbols.context
     if not isinstance(node, list) or not node or not is_name(node[0]):
         context.error(SC.STRUCTURE, f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
         return None
-    name = word(node[0])
+    name = token_text(node[0])
     if name in RESERVED and what == "predicate":
-        context.error(SC.STRUCTURE, f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
+        context.error(SC.STRUCTURE, f"`{name}` may not name a predicate", Place(node, 0), "an operator of the language")
         return None
-    entries = typed_list(context, node, 1, is_variable, "a variable") if len(node) > 1 else []
-    seen: dict[str, At] = {}
+    entries = parse_typed_list(context, node, 1, is_variable, "a variable") if len(node) > 1 else []
+    seen: dict[str, Place] = {}
     for entry in entries:
         if entry.name in seen:
             message = f"variable `{entry.name}` is declared twice"
@@ -124,7 +126,7 @@ def _signature(
             f"{what} `{name}` is declared twice",
             at,
             "again here",
-            other=(At(first), "first here") if isinstance(first, list) else None,
+            other=(Place(first), "first here") if isinstance(first, list) else None,
         )
         return None
     types = tuple([symbols.types.resolve(entry.types, entry.types_at) for entry in entries])

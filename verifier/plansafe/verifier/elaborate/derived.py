@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.elaborate.conditions import Conditions
+from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import (
-    At,
     Context,
+    Place,
     did_you_mean,
-    word,
+    token_text,
 )
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.operations import signed_subformulas
 
 
-def derived_heads(symbols: Symbols, many: list[tuple[str, At]]) -> frozenset[int]:
+def find_derived_predicates(symbols: Symbols, many: list[tuple[str, Place]]) -> frozenset[int]:
     """The predicates that some ``:derived`` rule defines."""
     out = set()
     for kind, at in many:
@@ -26,33 +26,33 @@ def derived_heads(symbols: Symbols, many: list[tuple[str, At]]) -> frozenset[int
     return frozenset(out)
 
 
-def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
+def read_axiom(symbols: Symbols, at: Place) -> model.Axiom | None:
     """One ``(:derived (p ?x - t ..) body)``."""
     node, context = at.node, symbols.context
     if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
         context.error(SC.STRUCTURE, "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
         return None
     head = node[1]
-    index = symbols.predicate_index.get(word(head[0]))
+    index = symbols.predicate_index.get(token_text(head[0]))
     if index is None:
         context.error(
             SC.UNKNOWN_PREDICATE,
             f"unknown predicate `{head[0]}`",
-            At(head, 0),
+            Place(head, 0),
             "not declared",
-            help=did_you_mean(word(head[0]), symbols.predicate_index),
+            help=did_you_mean(token_text(head[0]), symbols.predicate_index),
         )
         return None
     scope = Scope()
-    conditions = Conditions(symbols, scope)
+    conditions = ConditionReader(symbols, scope)
     declared = symbols.predicates[index]
-    parameters = conditions.bind(head, At(head), 1)
+    parameters = conditions.bind(head, Place(head), 1)
     if len(parameters) != len(declared.types):
-        other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
+        other = (Place(declared.node), "declared here") if isinstance(declared.node, list) else None
         context.error(
             SC.ARITY,
             f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}",
-            At(head),
+            Place(head),
             f"{len(parameters)} given",
             other=other,
         )
@@ -66,16 +66,16 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
         elif not symbols.types.variable_fits(scope.visible[parameter.name][1], types):
             context.type_error(
                 f"`{parameter.name}` does not have the declared type `{symbols.types.text(types)}`",
-                At(head),
+                Place(head),
                 "another type",
             )
         narrowed.append(parameter)
-    body = conditions.formula(node[2], At(node, 2))
+    body = conditions.formula(node[2], Place(node, 2))
     return model.Axiom(index, tuple(narrowed), body)
 
 
 def stratify(
-    context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[At]
+    context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[Place]
 ) -> tuple[tuple[model.Axiom, ...], ...]:
     """Group axioms so that each group reads, negatively, only groups before it. Reports recursion through negation.
 

@@ -8,11 +8,11 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import (
-    At,
     Context,
+    Place,
     did_you_mean,
     is_object_name,
-    word,
+    token_text,
 )
 
 REQUIREMENTS = frozenset(
@@ -86,8 +86,8 @@ class Sections(NamedTuple):
     """The sections of a ``(define (kind name) ..)`` form."""
 
     name: str
-    single: dict[str, At]
-    many: list[tuple[str, At]]
+    single: dict[str, Place]
+    many: list[tuple[str, Place]]
 
 
 def split_sections(
@@ -100,64 +100,68 @@ def split_sections(
 ) -> Sections | None:
     """Split a definition into its sections; ``None`` if there is nothing to work with."""
     if not top:
-        context.error(SC.STRUCTURE, f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
+        context.error(SC.STRUCTURE, f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
         return None
     form = top[0]
     if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
-        context.error(SC.STRUCTURE, f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
+        context.error(SC.STRUCTURE, f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
         return None
     if len(top) > 1:
-        context.error(SC.STRUCTURE, f"text after the end of the {kind}", At(top, 1), "a file contains one definition")
+        context.error(
+            SC.STRUCTURE, f"text after the end of the {kind}", Place(top, 1), "a file contains one definition"
+        )
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
         context.error(
             SC.STRUCTURE,
             f"expected `({kind} name)`",
-            At(form, 1),
+            Place(form, 1),
             f"not the head of a {kind}",
             help=_swapped(header, kind),
         )
         if not header or header[0] != kind:
             return None
-    found = Sections(word(header[1]) if len(header) > 1 else kind, {}, [])
+    found = Sections(token_text(header[1]) if len(header) > 1 else kind, {}, [])
     for child in range(2, len(form)):
         section = form[child]
-        where = At(form, child)
+        where = Place(form, child)
         head = section[0] if isinstance(section, list) and section else section
         if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
             context.error(SC.STRUCTURE, "expected a section such as `(:init ..)`", where, "not a section")
             continue
         if head == ":constraint" and ":constraints" in single:
             help = "write `:constraints`"
-            context.dialect("constraint", "section `:constraint`", At(section, 0), "read as `:constraints`", help=help)
+            context.dialect(
+                "constraint", "section `:constraint`", Place(section, 0), "read as `:constraints`", help=help
+            )
             head = ":constraints"
         if head in many:
-            found.many.append((head, At(section)))
+            found.many.append((head, Place(section)))
         elif head in single:
             if head in found.single and head == ":objects":
-                found.single[head] = dialects.united(context, found.single[head], At(section))
+                found.single[head] = dialects.united(context, found.single[head], Place(section))
             elif head in found.single:
                 context.error(
                     SC.DECLARED_TWICE,
                     f"section `{head}` occurs twice",
-                    At(section, 0),
+                    Place(section, 0),
                     "again here",
-                    other=(At(found.single[head].node, 0), "first here"),
+                    other=(Place(found.single[head].node, 0), "first here"),
                 )
             else:
-                found.single[head] = At(section)
+                found.single[head] = Place(section)
         elif head in unsupported:
             context.error(
                 SC.UNSUPPORTED,
                 f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head],
-                At(section, 0),
+                Place(section, 0),
                 "not supported",
             )
         else:
             context.error(
                 SC.STRUCTURE,
                 f"unknown section `{head}`",
-                At(section, 0),
+                Place(section, 0),
                 "not a section of a " + kind,
                 help=did_you_mean(head, single | many),
             )
@@ -180,34 +184,36 @@ def check_requirements(context: Context, found: Sections) -> None:
         flag = at.node[child]
         if not isinstance(flag, str) or flag not in REQUIREMENTS:
             if isinstance(flag, str):
-                context.warning(SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", At(at.node, child), "ignored")
+                context.warning(
+                    SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", Place(at.node, child), "ignored"
+                )
             else:
                 context.error(
-                    SC.STRUCTURE, "expected a requirement such as `:strips`", At(at.node, child), "not a requirement"
+                    SC.STRUCTURE, "expected a requirement such as `:strips`", Place(at.node, child), "not a requirement"
                 )
 
 
-def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, At]:
+def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, Place]:
     """``:key value`` pairs of an action."""
-    found: dict[str, At] = {}
+    found: dict[str, Place] = {}
     child = start
     while child < len(node):
         key = node[child]
         if not isinstance(key, str) or not key.startswith(":"):
             context.error(
-                SC.STRUCTURE, f"expected one of {', '.join(known)}", At(node, child), f"not a field of {what}"
+                SC.STRUCTURE, f"expected one of {', '.join(known)}", Place(node, child), f"not a field of {what}"
             )
             child += 1
             continue
         if key in UNSUPPORTED_FIELDS:
             context.error(
-                SC.UNSUPPORTED, f"{UNSUPPORTED_FIELDS[key]} are not supported", At(node, child), "not supported"
+                SC.UNSUPPORTED, f"{UNSUPPORTED_FIELDS[key]} are not supported", Place(node, child), "not supported"
             )
         elif key not in known:
             context.error(
                 SC.STRUCTURE,
                 f"unknown field `{key}`",
-                At(node, child),
+                Place(node, child),
                 f"not a field of {what}",
                 help=did_you_mean(key, known),
             )
@@ -215,21 +221,21 @@ def read_fields(context: Context, node: list[Node], start: int, known: tuple[str
             context.error(
                 SC.DECLARED_TWICE,
                 f"field `{key}` occurs twice",
-                At(node, child),
+                Place(node, child),
                 "again here",
                 other=(found[key], "first here"),
             )
         missing = child + 1 >= len(node)
         if missing or (isinstance(node[child + 1], str) and str(node[child + 1]).startswith(":")):
-            context.error(SC.STRUCTURE, f"`{key}` has no value", At(node, child), "expected a value after this")
+            context.error(SC.STRUCTURE, f"`{key}` has no value", Place(node, child), "expected a value after this")
             child += 1
             continue
-        found.setdefault(key, At(node, child + 1))
+        found.setdefault(key, Place(node, child + 1))
         child += 2
     return found
 
 
-def value_of(at: At) -> Node:
+def value_of(at: Place) -> Node:
     """The child that a place names, such as the value of a field."""
     assert at.child is not None
     return at.node[at.child]

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import assert_never, get_args
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context
-from plansafe.verifier.elaborate.types import Typed, TypeTable
+from plansafe.verifier.elaborate.context import Context, Place
+from plansafe.verifier.elaborate.types import TypedName, TypeTable
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     Atom,
@@ -66,7 +66,7 @@ ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during
 PDDL3 = frozenset(("always", "sometime", "sometime-after", *get_args(TraceOperator)))
 
 
-def shape(operator: Operator) -> tuple[int, int]:
+def operand_counts(operator: Operator) -> tuple[int, int]:
     """How many formulas an operator takes, and how many times before them."""
     match operator:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "next" | "weak-next" | "always" | "sometime":
@@ -106,7 +106,7 @@ def is_at_end(node: list[Node]) -> bool:
     return len(node) == 3 and node[0] == "at" and node[1] == "end" and isinstance(node[2], list)
 
 
-def is_operation(node: list[Node]) -> bool:
+def is_temporal_or_action(node: list[Node]) -> bool:
     """Whether a list is a temporal operator with formulas, or an action, also where a predicate has that name."""
     named = node[0] in OPERATORS or node[0] in ACTION_ATOMS
     return is_at_end(node) or (named and len(node) > 1 and all([isinstance(part, list) for part in node[1:]]))
@@ -123,7 +123,7 @@ class Symbols:
         """How many of the objects may be named: while a domain is read, its constants alone."""
         self.object_index: dict[str, int] = {}
         self.object_types: list[tuple[int, ...]] = []
-        self.object_at: list[At] = []
+        self.object_at: list[Place] = []
         self.predicates: list[model.Predicate] = []
         self.predicate_index: dict[str, int] = {}
         self.functions: list[model.Predicate] = []
@@ -178,12 +178,12 @@ class Scope:
     """Variables in sight. Slots are numbered over the whole scope: inner variables never reuse an outer slot."""
 
     def __init__(self) -> None:
-        self.visible: dict[str, tuple[int, tuple[int, ...], At]] = {}
+        self.visible: dict[str, tuple[int, tuple[int, ...], Place]] = {}
         self.slots: list[Variable] = []
         self.duration = False
-        self._trail: list[tuple[str, tuple[int, tuple[int, ...], At] | None]] = []
+        self._trail: list[tuple[str, tuple[int, tuple[int, ...], Place] | None]] = []
 
-    def bind(self, entry: Typed, types: tuple[int, ...], domain: int) -> Variable:
+    def bind(self, entry: TypedName, types: tuple[int, ...], domain: int) -> Variable:
         """Add a variable."""
         bound = Variable(len(self.slots), domain, entry.name)
         self.slots.append(bound)

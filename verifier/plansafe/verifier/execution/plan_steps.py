@@ -27,7 +27,7 @@ class ResolvedPlan(NamedTuple):
     ordering: tuple[tuple[int, int], ...] | None = None
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the plan leaves its order or a duration open."""
         return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 

@@ -112,14 +112,14 @@ class UnclassifiedCheck:
         """The copies that the plan breaks, or may break, with the step; ``None`` if a limit was reached."""
         compiled = tried.compiled
         criteria = compiled.options.criteria
-        if not (compiled.open or self._compiled.open):
+        if not (compiled.is_open or self._compiled.is_open):
             outcomes = replay_plan(compiled, plan, deadline).outcomes
             if outcomes:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                parts = compiled.engine.plan.parts
-                idle = compiled.engine.plan.idle(criteria)
+                parts = compiled.engine.rule_set.parts
+                idle = compiled.engine.rule_set.nondecisive_parts(criteria)
                 unsure = [(parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 sure = [
                     (v.part.rule, v.violation.step)

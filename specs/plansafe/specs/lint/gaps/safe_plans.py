@@ -35,10 +35,10 @@ def violated_at_end(execution: Execution, given: int) -> set[int] | None:
     """
     if execution.engine.goal(execution.state) is not True:
         return None
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return set()
-    rules, parts = execution.engine.rules, execution.engine.plan.parts
+    rules, parts = execution.engine.rules, execution.engine.rule_set.parts
     found = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
     hard = {rule for rule in found if not rules[rule].preference}
     return None if end.undecided() or any([rule < given for rule in hard]) else hard
@@ -81,7 +81,7 @@ class SafePlans:
     def parsed(self, plan: Source) -> StepPath | None:
         """The steps of a plan without times; ``None`` for anything else."""
         read = self.checker.read(plan)
-        if read.text.diagnostics or read.timed is not None or read.open:
+        if read.text.diagnostics or read.timed is not None or read.is_open:
             return None
         steps = [step for step in read.steps if not isinstance(step, IllFormed)]
         return tuple(steps) if len(steps) == len(read.steps) else None

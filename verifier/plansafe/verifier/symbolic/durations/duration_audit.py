@@ -112,7 +112,7 @@ class DurationAudit:
         self.trail = ConstraintTrail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         open_steps = with_open_durations(steps, variables, self.trail)
-        self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.given, exact)
+        self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
         first_letter = (LetterTime if exact else NeverRuledOut)(0, 0, True)
         self.prototype = monitors_at_start(self.engine, self.schedule.sees_all, first_letter, self.trail)
         self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
@@ -294,7 +294,7 @@ class DurationAudit:
         )
 
     def _violated_rules(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, criteria = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.criteria
+        parts, rules, criteria = self.engine.rule_set.parts, self.engine.rule_set.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if not (hard and self.schedule.exact):
             return frozenset([parts[v.part].rule for v in hard])

@@ -68,7 +68,7 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     over_all, rules = list(builder.over_all_checks()), list(builder.rule_checks())
     if exact:
         checks = [builder.whole_plan_check(-1)]
-        sees_all = frozenset(range(len(engine.plan.parts)))
+        sees_all = frozenset(range(len(engine.rule_set.parts)))
     else:
         event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
         checks = [*event_checks, *over_all, builder.goal_check(), *rules]
@@ -100,11 +100,11 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
 def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
     timed_events: list[tuple[Event, Number]] = []
     for step in steps:
-        if not isinstance(step.taken, GroundAction):
+        if not isinstance(step.resolved, GroundAction):
             timed_events.append((Event(ILL_FORMED, step), step.time))
             continue
         timed_events.append((Event(START, step), step.time))
-        if step.taken.action.end is not None:
+        if step.resolved.action.end is not None:
             timed_events.append((Event(END, step), step.time + (0 if step.duration is None else step.duration)))
     literals = [literal for literal in engine.task.timed_literals if literal.time > 0]
     return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]

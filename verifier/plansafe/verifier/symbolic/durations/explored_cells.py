@@ -57,7 +57,7 @@ class ExploredCells:
 
     def check_results(self, outcome: Outcome) -> list[bool | None]:
         """The result of each check in a run in which no step failed."""
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         results: list[bool | None] = [outcome.goal is True if check.kind == GOAL else True for check in self.checks]
         always_violated, self.always_undecided = set(), False
         for part, binding in outcome.undecided:
@@ -77,7 +77,7 @@ class ExploredCells:
 
     def _owners(self, part: int, binding: tuple[int, ...]) -> list[int]:
         """The checks that an instance belongs to; none for an instance that no event touches."""
-        slots = [v.slot for v in self.engine.plan.parts[part].parameters]
+        slots = [v.slot for v in self.engine.rule_set.parts[part].parameters]
         checks = self._checks_of_part.get(part, [])
         if len(binding) < len(slots):
             return checks  # something that all instances have in common is undefined
@@ -87,7 +87,7 @@ class ExploredCells:
 
     def is_preference(self, check: PlanCheck) -> bool:
         """Whether a check is about a preference, which is never a violation."""
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         return check.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[check.number].rule].preference
 
     def verdict_in(self, values: tuple[Number, ...]) -> WorldVerdict | None:
@@ -107,7 +107,7 @@ class ExploredCells:
             if check.kind == GOAL:
                 goal = finding.holds
             elif finding.holds is False and not self.is_preference(check):
-                violated.add(self.engine.plan.parts[check.number].rule)
+                violated.add(self.engine.rule_set.parts[check.number].rule)
             undecided |= finding.holds is None
         safe = False if violated else None if undecided else True
         return WorldVerdict(True, goal, safe, frozenset(violated))

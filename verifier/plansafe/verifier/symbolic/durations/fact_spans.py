@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula, Number, Task, Temporal, Truth, ground
 from plansafe.verifier.model.operations import Leaf, fold_formula
 
@@ -171,7 +171,7 @@ class FactSpans:
         for span in choices[len(chosen)]:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             order = next(filter(None, [self._separating_order(span, earlier) for earlier in chosen]), None)
             if order is not None:
                 orders.append(order)

@@ -15,7 +15,13 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
+from plansafe.verifier.model.footprints import (
+    Footprint,
+    FootprintFinder,
+    StateVariable,
+    empty_footprint,
+    find_interference,
+)
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
@@ -88,7 +94,7 @@ class PlanCheckBuilder:
         self._initial = engine.initial()
         self._event_footprints = [event_footprint(self.footprints, event) for event in events]
         self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
-        self._writers: dict[Key, list[int]] = {}
+        self._writers: dict[StateVariable, list[int]] = {}
         self._writers_of_predicate: dict[int, list[int]] = {}
         for number, footprint in enumerate(self._event_footprints):
             for key in footprint.changes:
@@ -98,7 +104,7 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if interference(footprint, self._event_footprints[j]) is not None}
+            {j for j in near[i] if find_interference(footprint, self._event_footprints[j]) is not None}
             for i, footprint in enumerate(self._event_footprints)
         ]
 
@@ -112,7 +118,9 @@ class PlanCheckBuilder:
     def _writers_of(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
         writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
-        return writers.union(*[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.behind])
+        return writers.union(
+            *[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.unbounded_reads]
+        )
 
     def _with_dependencies(self, events: Iterable[int]) -> frozenset[int]:
         """The events, and the events that their effects depend on."""
@@ -151,7 +159,7 @@ class PlanCheckBuilder:
     def goal_check(self) -> PlanCheck:
         """The check of the goal."""
         footprint = empty_footprint()
-        self.footprints.read(self.engine.task.goal, {}, footprint)
+        self.footprints.add_reads(self.engine.task.goal, {}, footprint)
         return self._check(GOAL, 0, self._writers_of(footprint))
 
     def whole_plan_check(self, number: int) -> PlanCheck:
@@ -162,13 +170,13 @@ class PlanCheckBuilder:
     def over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
-            if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
+            if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
                 continue
-            action, objects = event.step.taken
+            action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
                 footprint = empty_footprint()
-                self.footprints.read(action.over_all, binding, footprint)
+                self.footprints.add_reads(action.over_all, binding, footprint)
                 writers = self._writers_of(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
@@ -178,7 +186,7 @@ class PlanCheckBuilder:
 
     def rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
-        for number, part in enumerate(self.engine.plan.parts):
+        for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
             if part_reads.sees_all:
                 yield self.whole_plan_check(number)
@@ -238,7 +246,7 @@ class PlanCheckBuilder:
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
         changed = {key for event in changing for key in self._event_footprints[event].changes}
-        action_predicates = {*self.engine.plan.action_predicates.values()}
+        action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
@@ -276,27 +284,27 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     return list(classes)
 
 
-def event_footprint(footprints: Footprints, event: Event) -> Footprint:
+def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
-        return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
+        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
     footprint = empty_footprint()
     if event.literal is not None:
         literal = event.literal
         code = footprints.task.encode(literal.arguments)
         if literal.fluent:
-            footprints.assign(literal.predicate, code, "assign", footprint)
+            footprints.add_assignment(literal.predicate, code, "assign", footprint)
         else:
             (footprint.adds if literal.value else footprint.deletes).add((literal.predicate, code))
     return footprint
 
 
-def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
+def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
     footprint = empty_footprint()
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
-            for binding in footprints.task.bindings(effect.variables, event.step.taken.binding):
-                footprints.depend(effect, binding, footprint)
-                footprints.read((effect.at_start,), binding, footprint)
+            for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
+                footprints.add_effect_reads(effect, binding, footprint)
+                footprints.add_reads((effect.at_start,), binding, footprint)
     return footprint

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.model.operations import (
     NEIGHBOUR_OPERATORS,
@@ -42,9 +42,9 @@ class PartReads:
     only the order of a matching step and an event that it reads matters.
     """
 
-    def __init__(self, part: RulePart, engine: Engine, footprints: Footprints) -> None:
+    def __init__(self, part: RulePart, engine: Engine, footprints: FootprintFinder) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
-        momentary = engine.plan.momentary
+        momentary = engine.rule_set.momentary
         about_momentary = part.step is not None and step_predicate(part.step) in momentary
         self.engine = engine
         self.sees_all = _counts_letters(formulas, momentary) or (
@@ -65,7 +65,7 @@ class PartReads:
             for read in atoms_and_fluents(formula):
                 self._read.setdefault(footprints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
-                    self._inputs |= footprints.inputs_of(read.predicate)
+                    self._inputs |= footprints.derived_inputs(read.predicate)
 
     def touches(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""
@@ -128,10 +128,10 @@ def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
     )
 
 
-def _action_facts(engine: Engine, event: Event) -> list[Key]:
+def _action_facts(engine: Engine, event: Event) -> list[StateVariable]:
     """The action facts that change with an event."""
-    if event.step is None or not isinstance(event.step.taken, GroundAction):
+    if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
-    action_facts = [engine.action_fact(kind, event.step.taken) for kind in kinds]
+    action_facts = [engine.action_fact(kind, event.step.resolved) for kind in kinds]
     return [action_fact for action_fact in action_facts if action_fact is not None]

@@ -159,7 +159,7 @@ class EncodedReporter(WorldsReporter):
         super().show(about, world)
 
     def _by_rule(self) -> Iterable[tuple[str, Literal]]:
-        parts = self.compiled.engine.plan.parts
+        parts = self.compiled.engine.rule_set.parts
         found: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
             found.setdefault(self.compiled.rules[parts[violation.part].rule].name, []).append(violation.literal)
@@ -260,7 +260,7 @@ class EncodedReporter(WorldsReporter):
         found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
         places: dict[int, list[tuple[str, int]]] = {}
         for violation in (*self.encoding.violations, *self.encoding.soft):
-            part = engine.plan.parts[violation.part]
+            part = engine.rule_set.parts[violation.part]
             if violation.part not in places:
                 names = shown_names([v.name for v in part.parameters])
                 places[violation.part] = sorted(zip(names, range(len(names)), strict=True))
@@ -322,7 +322,7 @@ class EncodedReporter(WorldsReporter):
         engine = self.compiled.engine
         found: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for part, binding, _, literal in instances:
-            bound = engine.plan.parts[part]
+            bound = engine.rule_set.parts[part]
             named = tuple(sorted([f"{v.name} {value}" for v, value in zip(bound.parameters, binding, strict=True)]))
             found.setdefault(bound.rule, {}).setdefault(named, []).append(literal)
         return {rule: [self.encoding.circuit.disjunction(x) for x in own.values()] for rule, own in found.items()}

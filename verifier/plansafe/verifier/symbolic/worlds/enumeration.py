@@ -15,7 +15,7 @@ from time import monotonic
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
@@ -87,7 +87,7 @@ class OpenWorlds:
         if unknowns is None:
             assert not self.numbers
             return {}
-        return {(function, code): _inside(unknowns.values[function][code]) for function, code in self.numbers}
+        return {(function, code): _inside(unknowns.intervals[function][code]) for function, code in self.numbers}
 
     def _nodes(self) -> list[int]:
         return [node for node, key in self.circuit.keys.items() if isinstance(key, FactInput)]
@@ -126,7 +126,7 @@ def judge_each_world(
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merge_rule_counts([counts, verdict.rules])
@@ -164,7 +164,7 @@ def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
 
 def _read(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.plan
+    task, plan = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all

@@ -114,7 +114,7 @@ class OrderDurationReporter(WorldsReporter):
         """A world that breaks a rule, if there is one; each rule is asked for once."""
         if rule not in self._answers:
             engine = self.compiled.engine
-            parts = [n for n, part in enumerate(engine.plan.parts) if self.compiled.rules[part.rule].name == rule]
+            parts = [n for n, part in enumerate(engine.rule_set.parts) if self.compiled.rules[part.rule].name == rule]
             self._answers[rule] = orders.find_violation(parts)
         return self._answers[rule]
 
@@ -135,7 +135,7 @@ class OrderDurationReporter(WorldsReporter):
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
             open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
-        elif compiled.open:  # of what the task leaves open nothing matters to these steps
+        elif compiled.is_open:  # of what the task leaves open nothing matters to these steps
             compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderAudit(
@@ -196,7 +196,7 @@ class OrderDurationReporter(WorldsReporter):
 
         assert self.read.timed is not None
         steps = resolve_outcomes(self.read.steps, world)
-        timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
+        timed = [step._replace(resolved=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
@@ -326,7 +326,7 @@ class OrderDurationReporter(WorldsReporter):
         engine = self.compiled.engine
         binding = dict(finding.binding)
         out = []
-        for number, part in enumerate(engine.plan.parts):
+        for number, part in enumerate(engine.rule_set.parts):
             names = shown_names([v.name for v in part.parameters])
             if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(binding):
                 out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
@@ -346,7 +346,7 @@ class OrderDurationReporter(WorldsReporter):
     def _step_text(self, number: int) -> str:
         index = number - 1
         if self.read.timed is not None:
-            index = self.read.timed[number - 1].written
+            index = self.read.timed[number - 1].source_index
         step = self.read.text.steps[index]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
@@ -56,7 +56,7 @@ class StateRule:
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
-        self.search = extension(
+        self.search = compile_extension(
             possible_certain.emitter,
             possible_certain.possible_condition(part.body, False, compared=True),
             True,
@@ -69,14 +69,14 @@ class StateRule:
         self._ever: dict[Objects, None] = {}
         self._before: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
-        self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_patterns(possible_certain.emitter, part.body, part.parameters))
 
     def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[ChangedFact]) -> None:
         """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
             readers: set[Objects] = set()
-            self.readers.readers(predicate, code, readers)
+            self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._before[objects] = circuit.both(self._before[objects], differs ^ 1)
             touched |= readers
@@ -141,7 +141,7 @@ class StepRule:
         possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
         possible = possible_certain.possible_condition(wanted)
-        self.given = sorted(possible_certain.emitter.free(possible) & bound)
+        self.given = sorted(possible_certain.emitter.free_slots(possible) & bound)
         self.search = possible_certain.compile_search(possible, self.open, self.given)
         self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
         self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
@@ -214,7 +214,7 @@ class ChangeDispatch:
         emitter = evaluation.possible_certain.emitter
         self.size = evaluation.possible_certain.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._find: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import assert_never
 
-from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import RulePart, step_predicate
@@ -68,7 +68,7 @@ class TemporalRule:
         ]
         possible_certain = evaluation.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
         possible = possible_certain.possible_condition(_now(self.formula), False)
         self._broken_at_start = possible_certain.compile_search(possible, part.parameters, ())
@@ -99,7 +99,7 @@ class TemporalRule:
                 if action_fact is not None and action_fact[0] == self._step:
                     self._match_step(trace.taken[letter], letter, domains)
         elif total > self.limit:
-            raise LimitReached(Limited.INSTANCES)
+            raise LimitReached(LimitKind.INSTANCES)
         elif total <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*domains)}
         else:
@@ -117,7 +117,7 @@ class TemporalRule:
         ]
         for objects in product(*fixed):
             if len(self.instances) > self.limit:
-                raise LimitReached(Limited.INSTANCES)
+                raise LimitReached(LimitKind.INSTANCES)
             self.instances.setdefault(objects, [])
             self._matched.setdefault(objects, []).append(letter)
 
@@ -143,7 +143,7 @@ class TemporalRule:
             for objects in product(*choices):
                 out[objects] = None
                 if len(out) > self.limit:
-                    raise LimitReached(Limited.INSTANCES)
+                    raise LimitReached(LimitKind.INSTANCES)
         return out
 
     # -- the trace ----------------------------------------------------------------------------------------------------
@@ -159,10 +159,10 @@ class TemporalRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
             if differs == FALSE:
-                self._index.readers(predicate, code, touched)
+                self._index.add_readers(predicate, code, touched)
                 continue
             readers: set[Objects] = set()
-            self._index.readers(predicate, code, readers)
+            self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._touches.setdefault(objects, []).append((letter, differs))
             touched |= readers

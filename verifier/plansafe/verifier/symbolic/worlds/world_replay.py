@@ -171,7 +171,7 @@ def _timed(read: ResolvedPlan, world: Completion) -> list[TimedStep]:
     durations = dict(world.durations)
     assert read.timed is not None
     return [
-        step._replace(taken=taken, duration=durations.get(step.number, step.duration), tolerance=None)
+        step._replace(resolved=taken, duration=durations.get(step.number, step.duration), tolerance=None)
         for step, taken in zip(read.timed, read.steps, strict=True)
     ]
 
