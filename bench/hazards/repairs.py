@@ -40,7 +40,7 @@ from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import forward_search, planner_chain
+from plansafe.verifier.planning import best_first_search, forward_search, planner_chain
 from plansafe.verifier.repair import alignments, api, search
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
@@ -122,7 +122,7 @@ def main() -> int:
 
 def by_processor_time() -> None:
     """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
-    for module in (api, search, alignments, planner_chain, forward_search):
+    for module in (api, search, alignments, planner_chain, forward_search, best_first_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 
@@ -266,7 +266,7 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
     run = Replay(engine, HALT)
-    run.steps(steps)
+    run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
     return done and any([engine.decides(violation, criteria) for violation in outcome.violations])

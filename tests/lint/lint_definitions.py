@@ -84,12 +84,12 @@ class Traces:
             outcome = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
             if outcome.failures:
                 return None
-            names = [engine.rules[part.rule].name for part in engine.plan.parts]
+            names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
             broken = frozenset([names[v.part] for v in outcome.violations])
             unkept = frozenset([names[part] for part, _ in outcome.undecided])
             goal = outcome.goal is True
         else:
-            verdict = self.kernel.audit(text, others=())
+            verdict = self.kernel.audit(text, other_readings=())
             if not verdict.executable:
                 return None
             broken = frozenset([f.rule for f in verdict.findings])

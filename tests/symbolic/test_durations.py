@@ -11,7 +11,7 @@ from durations_random import compare, open_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.duration_audit import audit_durations, explore_durations
+from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from quick import every
 
@@ -145,7 +145,8 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = explore_durations(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement = DurationAudit(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement.run()
     assert judgement.complete == {"executable", "goal", "safe"}
     assert judgement.runs == 1
 

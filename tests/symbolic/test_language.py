@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
-from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -94,14 +94,14 @@ def left_open(init: str) -> list[str]:
     assert isinstance(unknowns.node, list)
     out = []
     for predicate, codes in enumerate(unknowns.facts):
-        supported = unknowns.supported[predicate]
+        supported = unknowns.oneof_only[predicate]
         assert supported <= codes
         assert not codes & task.initial_facts[predicate]
         out += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
     for choice in unknowns.choices:
         alternatives = [" & ".join([literal_text(checker, one) for one in each]) for each in choice.alternatives]
         out.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
-    for function, values in enumerate(unknowns.values):
+    for function, values in enumerate(unknowns.intervals):
         for code, interval in values.items():
             assert code not in task.initial_fluents[function]
             literal = InitialLiteral(function, code, 0, True)
@@ -179,7 +179,7 @@ def test_given_values_stay_and_denied_facts_are_known() -> None:
     assert task.initial_facts[index["wet"]] == {task.object_index["mug"]}
     assert [literal.value for literal in task.timed_literals] == [True]
     assert task.unknowns is not None
-    assert [len(values) for values in task.unknowns.values] == [0, 0]
+    assert [len(values) for values in task.unknowns.intervals] == [0, 0]
 
 
 def test_a_predicate_of_the_name_of_a_statement() -> None:
@@ -196,11 +196,13 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
 
 def test_intervals() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
-    assert narrowed(full, low) == narrowed(low, full) == low
-    assert narrowed(low, high) == Interval(2, 2, True, False)
-    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
-    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
-    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+    assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
+    assert intersect_intervals(low, high) == Interval(2, 2, True, False)
+    assert intersect_intervals(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert intersect_intervals(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [
+        is_empty_interval(i) for i in (full, low, intersect_intervals(low, high), Interval(2, 2), Interval(3, 2))
+    ] == [
         False,
         False,
         True,
@@ -454,7 +456,7 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
-    assert read.open == (ordering is not None)
+    assert read.is_open == (ordering is not None)
     assert read.timed is None
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
@@ -494,7 +496,7 @@ def test_tolerances(text: str) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
-    assert read.open
+    assert read.is_open
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, 2)]
     assert not isinstance(read.steps[0], IllFormed)
 
@@ -503,7 +505,7 @@ def test_a_tolerance_of_nothing_is_none() -> None:
     read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
-    assert not read.open
+    assert not read.is_open
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
@@ -519,7 +521,7 @@ def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
     for text in (*TOLERANT, order):
         plan = read_loose(Source("plan", text), checker).plan
         assert plan is not None
-        assert checker.read(plan).open
+        assert checker.read(plan).is_open
         among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
         assert among.plan is None, among.plan
         assert among.diagnostics
@@ -562,7 +564,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
     answer = ForwardSearch().solve(PlanningQuery(checker))
-    assert answer.answer is PlanningStatus.UNSUPPORTED
+    assert answer.status is PlanningStatus.UNSUPPORTED
     assert says in answer.detail
     with pytest.raises(CannotCompile, match=says):
         compile_rules(engine, True)

@@ -124,7 +124,7 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         for taken in orders(order):
             for length in range(len(taken) + 1):
                 run = Replay(checker.engine, HALT)
-                run.steps([steps[step - 1] for step in taken[:length]])
+                run.run_steps([steps[step - 1] for step in taken[:length]])
                 held = {2 * i + (fact[1] not in run.state.facts[fact[0]]) for i, fact in enumerate(found.facts)}
                 for literal in held:
                     assert not any(found.pairs[literal] >> other & 1 for other in held), case.shown()

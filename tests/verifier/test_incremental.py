@@ -66,9 +66,9 @@ def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Cou
     checked = compiled(RULES[kind])
     idle = [f"(idle {thing})" for thing in THINGS]
     run = Replay(checked.engine, HALT)
-    run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
+    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
     work.clear()
-    run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
+    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
     assert not work
     assert run.letter == 302
 
@@ -86,7 +86,9 @@ def test_a_step_costs_a_rule_the_same_whatever_the_number_of_objects(kind: str, 
 def instances(checked: Checker, plan: str) -> int:
     """The instances that the monitors hold at the end of a plan."""
     run = Replay(checked.engine, HALT)
-    run.steps([checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()])
+    run.run_steps(
+        [checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()]
+    )
     assert run.runtime is not None
     return sum(
         len(monitor.episodes) if isinstance(monitor, invariant.Invariant) else len(monitor.instances)
@@ -131,12 +133,12 @@ def test_runs_share_the_tables_of_their_automata() -> None:
     (first,) = one.runtime.monitors
     assert isinstance(first, automaton.Automaton)
     assert two.runtime.monitors == [first], "shared until one of them changes it"
-    two.steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
+    two.run_steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
     (second,) = two.runtime.monitors
     assert isinstance(second, automaton.Automaton)
     assert first.program is second.program
     assert one.runtime.monitors == [first]
-    assert (first.done, second.done) == (set(), {(1,)})
+    assert (first.retired, second.retired) == (set(), {(1,)})
 
 
 def test_runs_do_not_disturb_each_other() -> None:

@@ -13,7 +13,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.nodes import And
 
 LOGIC = domain(
@@ -113,7 +113,7 @@ def by_definition(now: Execution) -> set[str]:
                 continue
             try:
                 combine_effects(state.fluents, [interpret_effects(evaluator, action.start, binding)])
-            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 continue
             found.add(step_text(GroundAction(action, objects), task.objects))
     return found

@@ -104,12 +104,12 @@ class Scorer:
         steps, plain, certain = read
         size, worth = len(steps), self.worth
         run = _Counted(self.checker.engine, HALT)
-        run.steps(steps)
+        run.run_steps(steps)
         now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
         whole = run.executed == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
-            broken = run.limit is not None or now.broken or now.undecided or bool(now.ending)
+            broken = run.limit is not None or now.broken or now.undecided or bool(now.violations_at_end)
             safe = whole and not broken and now.accepted and certain
         except _BEYOND:
             broken, safe = True, False
@@ -135,7 +135,7 @@ class Scorer:
         if answer.plan is None:
             return None
         read = self.checker.read(answer.plan)
-        if read.text.diagnostics or read.timed is not None or read.open:
+        if read.text.diagnostics or read.timed is not None or read.is_open:
             return None
         return read.steps, False, not answer.remarks
 
@@ -157,20 +157,20 @@ class _Counted(Replay):
     def __init__(self, engine: Engine, reading: str) -> None:
         super().__init__(engine, reading)
         self.fresh = 0
-        self.told = _EVERY_STEP
+        self.explained_steps = _EVERY_STEP
         self._at = 0
         self._been = {0}
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         """Every step arrives somewhere, also where no rule watches."""
         return False
 
-    def _arrive(self, number: int) -> None:
+    def _enter_state(self, number: int) -> None:
         self._at ^= state_hash_change(self.engine, self.state, self.log)
         self.fresh += self._at not in self._been
         self._been.add(self._at)
-        super()._arrive(number)
+        super()._enter_state(number)
 
 
 # ---- trl ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,
     Coverage,
@@ -100,7 +100,7 @@ class Checker:
     @property
     def open(self) -> bool:
         """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
-        return self.compiled.open
+        return self.compiled.is_open
 
     @cached_property
     def confirmer(self) -> Confirmer:
@@ -133,7 +133,7 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not Limited.TIME:
+            if reached.kind is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:
@@ -145,14 +145,14 @@ class Checker:
             return unjudged(plan.name, *self.diagnostics, missing)
         if (
             not confirm
-            or compiled.open
+            or compiled.is_open
             or (not report.findings and not report.verdict_basis.exempted and self.options.replay != "always")
         ):
             return report
         return self.confirmer.confirm(plan, report)
 
     def _check(self, compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
-        symbolic = compiled.open or self.options.engine in ("sat", "smt")
+        symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
         read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
         if read is not None and read.text.diagnostics:
             return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)

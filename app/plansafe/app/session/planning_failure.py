@@ -70,4 +70,4 @@ def broken_before(checker: Checker) -> bool:
         return False
     start = Execution.initial(checker.engine, True, criteria._replace(judge="introduced"))
     solution = ForwardSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
-    return solution.answer is PlanningStatus.SOLVED
+    return solution.status is PlanningStatus.SOLVED

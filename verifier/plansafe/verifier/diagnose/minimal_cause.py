@@ -69,7 +69,7 @@ def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time
         return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
     if read.timed is not None:
         raise NotCovered("the plan's steps have times")
-    if read.open:
+    if read.is_open:
         raise NotCovered("the plan leaves the order of its steps open")
     worlds = _worlds(checker, read.steps, finding)
     found, minimum = _Search(worlds, time_limit_s).run()
@@ -85,7 +85,7 @@ def _worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> PlanVar
     """The worlds of the finding's first reading, with the question that the finding answers."""
     engine = checker.engine
     run = Replay(engine, finding.readings[0])
-    run.steps(steps)
+    run.run_steps(steps)
     failed = {failure.step for failure in run.failures}
     last, happening = len(steps), steps
     if run.reading == HALT and failed:
@@ -114,8 +114,8 @@ def _violations(checker: Checker, run: Replay, finding: Finding, last: int) -> l
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
     for violation in run.outcome(last).violations:
-        rule = checker.rules[engine.plan.parts[violation.part].rule]
-        objects = _instance(checker, engine.plan.parts[violation.part], finding)
+        rule = checker.rules[engine.rule_set.parts[violation.part].rule]
+        objects = _instance(checker, engine.rule_set.parts[violation.part], finding)
         found = rule.name, violation.binding, violation.step, violation.at_end
         if found == (finding.rule, objects, finding.step, finding.at_end):
             at = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]

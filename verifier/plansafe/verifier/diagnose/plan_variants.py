@@ -19,8 +19,8 @@ from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, empty_footprint
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -32,7 +32,7 @@ IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), 
 ABSENT = IllFormed("", "", 0)
 STEP = -1
 MAX_CONJUNCTS = 10
-Keys = set[Key]
+Keys = set[StateVariable]
 ANY = -1
 """In place of a code: all facts of the predicate."""
 
@@ -105,7 +105,7 @@ class PlanVariants:
         )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.initial()
-        self._footprints = Footprints(self.task, 0)
+        self._footprints = FootprintFinder(self.task, 0)
         self.verdicts: dict[Variant, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
         self._mentioned = self._action_predicates_mentioned()
@@ -164,10 +164,10 @@ class PlanVariants:
             if isinstance(asked, ConditionsAfterSteps):
                 for at, formula, binding, _ in asked.asked:
                     if at == number:
-                        self._footprints.read((formula,), binding, found)
+                        self._footprints.add_reads((formula,), binding, found)
             else:
                 binding = bind(asked.part.parameters, asked.binding)
-                self._footprints.read((asked.part.body, asked.part.guard or TRUE), binding, found)
+                self._footprints.add_reads((asked.part.body, asked.part.guard or TRUE), binding, found)
         return _keys(found)
 
     def _instances(self, number: int, step: GroundAction) -> list[_Instance]:
@@ -180,8 +180,8 @@ class PlanVariants:
         for effect in step.action.start.effects:
             for binding in self.task.bindings(effect.variables, step.binding):
                 found = empty_footprint()
-                self._footprints.depend(effect, binding, found)
-                self._footprints.write(effect, binding, found)
+                self._footprints.add_effect_reads(effect, binding, found)
+                self._footprints.add_writes(effect, binding, found)
                 yield _Instance(effect, found, found.changes, _keys(found) | found.writes.keys())
 
     def conjuncts(self) -> list[PlanVariants]:
@@ -272,7 +272,7 @@ class PlanVariants:
         binding = step.binding
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return
         log: list[StateChange] = []
         state.apply(delta, log)
@@ -282,8 +282,8 @@ class PlanVariants:
     def _alone(self, asked: WatchedPart) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), step_patterns=())
-        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
-        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
+        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.rule_set.limit)
+        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.rule_set.limit)
         return engine, Runtime(plan, engine.emitter)
 
     def _watched(self, number: int, asked: WatchedPart, world: Variant) -> bool:
@@ -293,7 +293,7 @@ class PlanVariants:
         run.runtime = unstarted.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: asked.last]
-        run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        run.run_steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
         outcome = run.outcome(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
@@ -312,10 +312,10 @@ class _Instance(NamedTuple):
 
 def _keys(footprint: Footprint) -> Keys:
     """All that is read."""
-    return footprint.reads | {(subject, ANY) for subject in footprint.behind}
+    return footprint.reads | {(subject, ANY) for subject in footprint.unbounded_reads}
 
 
-def _is_live(key: Key, live: Keys) -> bool:
+def _is_live(key: StateVariable, live: Keys) -> bool:
     return key in live or (key[0], ANY) in live
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import MAX_LOOPS, Join
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
 from plansafe.verifier.model.operations import has_comparison
 
@@ -84,7 +85,7 @@ class ActionCode:
         self._actions: list[Action] = []
         emitter.namespace["checked"] = checked_number
 
-    def run(self, action: Action, possible: bool = False) -> StepFunction:
+    def step_function(self, action: Action, possible: bool = False) -> StepFunction:
         """The function that takes an instantaneous action; compiled at first use.
 
         With ``possible`` its precondition is known to hold.
@@ -104,10 +105,10 @@ class ActionCode:
         )
 
     def _fused(self, action: Action, possible: bool) -> StepFunction:
-        condition = "True" if possible else self.emitter.expression(And(action.start.condition))
+        condition = "True" if possible else self.emitter.condition_text(And(action.start.condition))
         return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap(self, action: Action, end: bool, within: Number) -> StepFunction | None:
+    def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
         """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
 
         It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
@@ -117,10 +118,10 @@ class ActionCode:
         if snap is None or not self._simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
             return None
         emitter = self.emitter
-        conditions = [emitter.expression(And(snap.condition))] if snap.condition else []
+        conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
         for constraint in action.durations:
             if constraint.at_end == end:
-                value, off = emitter.numeric(constraint.value), emitter.number(within)
+                value, off = emitter.number_text(constraint.value), emitter.constant_text(within)
                 conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
         return self._checked_changes(conditions, snap, action.parameters, ", duration")
 
@@ -129,7 +130,7 @@ class ActionCode:
     ) -> StepFunction:
         """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
         emitter = self.emitter
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines = [f"if not {condition}: return False" for condition in conditions]
         adds = [atom for effect in snap.effects for atom in effect.adds]
         deletes = [atom for effect in snap.effects for atom in effect.deletes]
@@ -144,34 +145,34 @@ class ActionCode:
             lines += self._assign(assignment, number)
         lines.append("return True")
         emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
-        return emitter.link(name)
+        return emitter.compile_function(name)
 
     def _logged(self, predicate: int) -> bool:
         return self.watched is None or predicate in self.watched
 
     def _delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
-        code, p = self.emitter.code(atom.arguments), atom.predicate
+        code, p = self.emitter.code_text(atom.arguments), atom.predicate
         if not self._logged(p):
             return [f"S[{p}].discard({code})"]
-        kept = "".join([f" and c != {self.emitter.code(other.arguments)}" for other in adds])
+        kept = "".join([f" and c != {self.emitter.code_text(other.arguments)}" for other in adds])
         return [f"c = {code}", f"if c in S[{p}]{kept}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _add(self, atom: Atom) -> list[str]:
-        code, p = self.emitter.code(atom.arguments), atom.predicate
+        code, p = self.emitter.code_text(atom.arguments), atom.predicate
         if not self._logged(p):
             return [f"S[{p}].add({code})"]
         return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value(self, assignment: model.Assignment) -> str:
-        value = self.emitter.numeric(assignment.value)
-        target = f"F[{assignment.function}][{self.emitter.code(assignment.arguments)}]"
+        value = self.emitter.number_text(assignment.value)
+        target = f"F[{assignment.function}][{self.emitter.code_text(assignment.arguments)}]"
         word = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
         if word == "/":
             return f"divide({target}, {value})"
         return value if word is None else f"{target} {word} {value}"
 
     def _assign(self, assignment: model.Assignment, number: int) -> list[str]:
-        code, f = self.emitter.code(assignment.arguments), assignment.function
+        code, f = self.emitter.code_text(assignment.arguments), assignment.function
         index = len(self.task.predicates) + f
         if not self._logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
@@ -206,7 +207,7 @@ class ActionCode:
             found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
 
-    def unmet(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+    def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
         """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
         known = self._parts.get(id(action))
         if known is None:
@@ -215,7 +216,7 @@ class ActionCode:
             known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
         return tuple([part for part, holds in known if not _holds(holds, state, objects)])
 
-    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+    def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
         if self._numeric(action):
             self.delta(action, state, objects)
@@ -241,14 +242,14 @@ class ActionCode:
 
     def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
         """``f(S, F, *objects)`` for a conjunction."""
-        return self.emitter.condition(And(parts), slots)
+        return self.emitter.compile_condition(And(parts), slots)
 
     def effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
         """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
         emitter = self.emitter
         emitter.namespace.setdefault("Happening", SnapEffects)
         emitter.namespace.setdefault("Update", Update)
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines: list[str] = []
         for effect in snap.effects:
             found = self._searched(effect, slots)
@@ -257,22 +258,24 @@ class ActionCode:
                 continue
             depth = 0
             for bound in effect.variables:
-                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain(bound.domain)}:")
+                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain_name(bound.domain)}:")
                 depth += 1
             if effect.condition is not TRUE:
-                lines.append(" " * depth + f"if {emitter.expression(effect.condition)}:")
+                lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
                 depth += 1
             pad = " " * depth
-            lines += [f"{pad}A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
-            lines += [f"{pad}D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+            lines += [f"{pad}A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
+            lines += [f"{pad}D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
             for a in effect.assignments:
                 words = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = words.index(a.operator), emitter.code(a.arguments)
-                lines.append(f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.numeric(a.value)}))")
+                operator, code = words.index(a.operator), emitter.code_text(a.arguments)
+                lines.append(
+                    f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
+                )
                 emitter.namespace["W"] = words
         lines = ["A = []", "D = []", "U = []", *_gathered(lines), "return Happening(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
-        return emitter.link(name)
+        return emitter.compile_function(name)
 
     def _searched(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
         """A quantified effect on facts alone, as a search for the bindings that its condition holds for.
@@ -287,8 +290,8 @@ class ActionCode:
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
-        inner = [f"A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
-        inner += [f"D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+        inner = [f"A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
+        inner += [f"D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
         bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
         lines: list[str] = []
         for disjunct in disjuncts:
@@ -353,7 +356,7 @@ def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffec
             elif update.operator == "scale-down":
                 if update.operand == 0:
                     raise ZeroDivisionError
-                value = arithmetic("/", [value, update.operand])
+                value = apply_operator("/", [value, update.operand])
         values.append((function, code, checked_number(value)))
     return Delta(deletes, adds, values)
 
@@ -367,7 +370,7 @@ def interpret_effects(
 ) -> SnapEffects:
     """The effects of a snap action by the slow definition.
 
-    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
+    Raises :class:`UndefinedNumber` if an effect condition, an operand, or the fluent that it changes is.
     """
     task = evaluator.task
     happening = SnapEffects([], [], [])
@@ -379,15 +382,17 @@ def interpret_effects(
             if started is False or holds is False:  # both are one condition: what is false decides
                 continue
             if started is None or holds is None:
-                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+                raise UndefinedNumber(
+                    evaluator.describe_undefined(effect.condition, inner) or "an effect condition is undefined"
+                )
             happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
-                value = evaluator.number(a.value, inner)
+                value = evaluator.evaluate(a.value, inner)
                 if a.operator != "assign":
-                    evaluator.number(model.Fluent(a.function, a.arguments), inner)
+                    evaluator.evaluate(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
-                    raise Undefined("division by zero")
+                    raise UndefinedNumber("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
     return happening
 

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context
-from plansafe.verifier.elaborate.task import Elaborated, elaborate
+from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.task import ElaboratedTask, elaborate_task
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, refusal_of
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
@@ -124,7 +125,7 @@ class CompiledTask(NamedTuple):
         return self.engine.task
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the description leaves anything open."""
         return self.open_feature is not None
 
@@ -135,7 +136,7 @@ class CompiledTask(NamedTuple):
     def refusal(self, what: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
         """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
         found = self.open_feature
-        if found is None and read is not None and read.open:
+        if found is None and read is not None and read.is_open:
             found = OpenFeature("the order or the durations of the plan are open")
         return None if found is None else refusal_of(found, what)
 
@@ -191,7 +192,7 @@ def compile_task(
         sys.setrecursionlimit(RECURSION_LIMIT)
     if 0 < sys.get_int_max_str_digits() < MAX_DIGITS:
         sys.set_int_max_str_digits(MAX_DIGITS)
-    with uncollected():
+    with paused_garbage_collection():
         return _compiled(domain, problem, specs, options or Options(), resolve)
 
 
@@ -264,18 +265,18 @@ def _compiled(
     )
 
 
-def _elaborated(context: Context, domain: Source, problem: Source) -> Elaborated | None:
+def _elaborated(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
     """The task and what the rules need of it; ``None`` if a text cannot be read at all."""
     tops = []
     for source in (domain, problem):
-        top, found = read_text(source)
+        top, found = parse_source(source)
         context.diagnostics.extend(found)
         if top is None:
             context.errors += max(len(found), 1)
         else:
             context.places.append(Places(source, top))
             tops.append(top)
-    return elaborate(context, tops[0], tops[1]) if len(tops) == 2 else None
+    return elaborate_task(context, tops[0], tops[1]) if len(tops) == 2 else None
 
 
 def _specified(
@@ -339,7 +340,7 @@ def _engine(
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refused=None if found is None else refusal_of(found, "the replay in one world"),
+        refusal=None if found is None else refusal_of(found, "the replay in one world"),
     )
 
 
@@ -353,7 +354,7 @@ def _expected(
     """All diagnostics; the first mistake of shape in each text says what the grammar expected there."""
     if not any([d.code in _SHAPE for d in context.diagnostics]):
         return tuple(context.diagnostics)
-    from plansafe.grammar.expected import expectation  # noqa: PLC0415 - loads lark
+    from plansafe.grammar.expected_syntax import expectation_notes  # noqa: PLC0415 - loads lark
 
     kinds = {domain.name: "domain", problem.name: "problem"}
     told: set[str] = set()
@@ -362,7 +363,7 @@ def _expected(
         name = diagnostic.labels[0].source if diagnostic.labels else ""
         if diagnostic.code in _SHAPE and name in sources and name not in told:
             told.add(name)
-            notes = expectation(kinds.get(name, "specification"), sources[name])
+            notes = expectation_notes(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
         out.append(diagnostic)
     return tuple(out)

@@ -25,7 +25,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
@@ -72,8 +72,8 @@ class Execution:
         letter: int = 0,
         criteria: VerdictCriteria = EVERY_VIOLATION,
     ) -> None:
-        if engine.refused is not None:
-            raise NeedsOneWorld(engine.refused)
+        if engine.refusal is not None:
+            raise NeedsOneWorld(engine.refusal)
         self.engine = engine
         self.task = engine.task
         self.state = engine.initial() if state is None else state
@@ -105,7 +105,7 @@ class Execution:
         """An independent execution that stands here. What neither changes is shared: a few microseconds."""
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.criteria = self.engine, self.task, self.letter, self.criteria
-        copy.state = self.state.shared()
+        copy.state = self.state.shared_copy()
         copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
         copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one  # noqa: SLF001 - of its own class
@@ -115,7 +115,7 @@ class Execution:
         copy.history = []
         return copy
 
-    def unwatched(self) -> Execution:
+    def without_rules(self) -> Execution:
         """A copy that watches no rule: what can be done and reached from here, in a fraction of the time."""
         copy = self.fork()
         if copy.runtime is not None:
@@ -134,7 +134,7 @@ class Execution:
     def _own(self, changed: Iterable[int]) -> None:
         """Copy the sets of predicates (and fluents) that will change, where a copy of this execution shares them."""
         if self._mine is not None:
-            self.state.own(changed, self._mine)
+            self.state.unshare(changed, self._mine)
 
     def _forget(self, log: Iterable[StateChange]) -> None:
         """What changes looks different in the next key."""
@@ -153,7 +153,7 @@ class Execution:
         engine, runtime, state = self.engine, self.runtime, self.state
         next_ = None if runtime is None else runtime.fork()
         if next_ is not None:
-            engine.depart(next_, state, step, LetterTime(self.letter, self.letter, False))
+            engine.announce_step(next_, state, step, LetterTime(self.letter, self.letter, False))
         log: list[StateChange] = []
         if not self._move(step, log):
             return False
@@ -161,7 +161,7 @@ class Execution:
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
             try:
-                next_.arrive(state, log, LetterTime(self.letter, self.letter, False))
+                next_.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             except (LimitReached, TooManyInstances):
                 self.undo()
                 raise
@@ -181,12 +181,12 @@ class Execution:
         now = None if self.runtime is None else self.runtime.fork()
         for step in steps:
             if now is not None:
-                self.engine.depart(now, state, step, LetterTime(self.letter, self.letter, False))
+                self.engine.announce_step(now, state, step, LetterTime(self.letter, self.letter, False))
             log: list[StateChange] = []
             if not self._move(step, log):
                 return False
             if now is not None:
-                now.arrive(state, log, LetterTime(self.letter, self.letter, False))
+                now.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             elif self._indexes is not None:
                 self._indexes.update(log)
         if now is not None:
@@ -196,8 +196,8 @@ class Execution:
     def _move(self, step: GroundAction, log: list[StateChange]) -> bool:
         """Change the state alone, and note what changes; whether the step can be taken."""
         engine, state = self.engine, self.state
-        self._own(engine.changes(step.action))
-        run = engine.full_code.run(step.action)
+        self._own(engine.changed_indexes(step.action))
+        run = engine.full_code.step_function(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
                 return False
@@ -222,12 +222,12 @@ class Execution:
             return False
         try:
             delta = combine_effects(self.state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return False
         self.state.apply(delta, log)
         return True
 
-    def observed(self, log: list[StateChange]) -> None:
+    def record_observation(self, log: list[StateChange]) -> None:
         """The state was changed from outside, by what was observed: what cannot be taken back."""
         self.history.clear()
         self._forget(log)
@@ -260,8 +260,8 @@ class Execution:
     def legal(self, *names: str) -> Iterator[GroundAction]:
         """All legal ground actions of the present state (of the named actions only, if any are named), each once."""
         legal = self.engine.legal
-        searches = legal.prepared(names)
-        return legal.of(self.state, self._covering(legal.asked), searches)
+        searches = legal.searches_for(names)
+        return legal.find(self.state, self._covering(legal.index_specs), searches)
 
     def _covering(self, asked: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
         """The indexes of the present state, with those that searches ask for."""
@@ -309,7 +309,7 @@ class Execution:
         runtime = self.runtime
         if runtime is None:
             return False
-        silent = runtime.plan.silent(self.criteria)
+        silent = runtime.rule_set.parts_below_severity(self.criteria)
         everyone = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
         return any([bool(m.undecided) and not _last(m) and m.part not in silent for m in everyone])
 
@@ -318,33 +318,33 @@ class Execution:
         """Whether the execution may end here: the goal is reached and every rule kept."""
         if self.engine.goal(self.state) is not True:
             return False
-        end = self.ended()
+        end = self.finished_runtime()
         if end is None:
             return True
         return not self._decisive(end)
 
     @property
-    def ending(self) -> tuple[BrokenInstance, ...]:
+    def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
-        end = self.ended()
+        end = self.finished_runtime()
         return () if end is None else self._decisive(end)
 
     def _decisive(self, end: Runtime) -> tuple[BrokenInstance, ...]:
         found = {BrokenInstance(v.part, v.binding) for v in end.violations() if self._counts(v)}
         return decisive(end, {*found, *undecided_instances(end)}, self.criteria)
 
-    def violated(self, ends: bool = True) -> int | None:
+    def first_violated_step(self, ends: bool = True) -> int | None:
         """The first step at which a rule would be violated if the execution ended here, if any.
 
         Unless it ``ends`` here, what is judged at the end does not count.
         """
-        end = self.ended()
+        end = self.finished_runtime()
         if end is None:
             return None
         found = [v for v in end.violations() if self._counts(v) and (ends or not v.at_end)]
         return min([v.step for v in found], default=None)
 
-    def ended(self) -> Runtime | None:
+    def finished_runtime(self) -> Runtime | None:
         """What the monitors would say if the execution ended here; ``None`` if no rule is watched.
 
         Raises :class:`TooManyInstances`.
@@ -364,10 +364,10 @@ class Execution:
         """A hashable picture of what may change in the state (derived facts follow from it)."""
         pictures, state = self._pictures, self.state
         base = len(state.facts)
-        for index in self.engine.changeable:
+        for index in self.engine.changeable_indexes:
             if index not in pictures:
                 pictures[index] = _picture(state, index, base)
-        return tuple([pictures[index] for index in self.engine.changeable])
+        return tuple([pictures[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
@@ -377,7 +377,7 @@ class Execution:
 def changeable_facts(engine: Engine, state: State) -> StateKey:
     """The facts of a state that some action changes, and its numbers."""
     base = len(state.facts)
-    return tuple([_picture(state, index, base) for index in engine.changeable])
+    return tuple([_picture(state, index, base) for index in engine.changeable_indexes])
 
 
 def _picture(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.engine import Engine
@@ -27,7 +27,7 @@ class ResolvedPlan(NamedTuple):
     ordering: tuple[tuple[int, int], ...] | None = None
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the plan leaves its order or a duration open."""
         return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 

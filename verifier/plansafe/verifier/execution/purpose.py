@@ -10,7 +10,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import EVERYTHING, Evaluator
+from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import RulePart, shown_names
@@ -25,8 +25,8 @@ class NotCovered(ValueError):
 
 def require_untimed(engine: Engine, steps: ResolvedSteps) -> None:
     """Raise :class:`NotCovered` where steps alone do not say what happens: with time, or in many worlds."""
-    if engine.refused is not None:
-        raise NotCovered(engine.refused.message)
+    if engine.refusal is not None:
+        raise NotCovered(engine.refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NotCovered("timed literals change the world beside the plan's steps")
     if any([isinstance(step, GroundAction) and step.action.end is not None for step in steps]):
@@ -66,10 +66,10 @@ def find_supports(
         return ()
     task = engine.task
     with_it = Replay(engine, FORCE)
-    with_it.steps(steps[: k - 1])
+    with_it.run_steps(steps[: k - 1])
     without = with_it.resume(FORCE)
     without.step_of_letter = list(with_it.step_of_letter or ())
-    with_it.steps(steps[k - 1 : k], k - 1)
+    with_it.run_steps(steps[k - 1 : k], k - 1)
     found: dict[Support, None] = {}
     for number, step in enumerate(steps[k:], k + 1):
         if isinstance(step, GroundAction):
@@ -78,8 +78,8 @@ def find_supports(
             for literal in _lost(engine, condition, binding, with_it.state, without.state):
                 found[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
         failed = len(with_it.failures), len(without.failures)
-        with_it.steps([step], number - 1)
-        without.steps([step], number - 1)
+        with_it.run_steps([step], number - 1)
+        without.run_steps([step], number - 1)
         if len(without.failures) > failed[1] and len(with_it.failures) == failed[0]:
             failure = without.failures[-1]
             if failure.code != SC.PRECONDITION:
@@ -102,7 +102,7 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
     then = Evaluator(task, before.facts, before.fluents)
     if then.holds(condition, binding) is not True:
         return
-    for reason in then.reasons(condition, binding, False, EVERYTHING):
+    for reason in then.unmet_literals(condition, binding, False, NO_LIMIT):
         if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
             yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
 
@@ -111,7 +111,7 @@ def _supported_rules(
     engine: Engine, with_it: Replay, without: Replay, steps: int, criteria: VerdictCriteria
 ) -> Iterator[Support]:
     """The rule instances that only the second run violates."""
-    parts = engine.plan.parts
+    parts = engine.rule_set.parts
     kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations if engine.decides(v, criteria)}
     for violation in without.outcome(steps).violations:
         part = parts[violation.part]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.grammar.plan_text import plain_chunks
+from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
@@ -26,19 +26,19 @@ def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = N
     """Judge a plan for a task that leaves nothing open. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
     engine = compiled.engine
     halt: Replay | None = None
-    blocks = plain_chunks(plan.text)
+    blocks = split_plain_steps(plan.text)
     if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
         run = Replay(engine, HALT, deadline=deadline)
-        if engine.explains:
+        if engine.expects_failures:
             run.keep_changes()
-        steps = run.chunks(blocks)
-        engine.explains = bool(run.failures)
+        steps = run.run_chunks(blocks)
+        engine.expects_failures = bool(run.failures)
         if steps >= 0 and not run.failures and run.limit is None:
             return ReadingOutcomes(None, [run.outcome(steps)])
         if steps >= 0:
             halt = run
     read = resolve_plan(engine, plan)
-    if read.text.diagnostics or read.open:
+    if read.text.diagnostics or read.is_open:
         return ReadingOutcomes(read, [])
     if halt is None or not halt.failures:
         first = halt.outcome(len(read.steps)) if halt is not None else None
@@ -46,8 +46,8 @@ def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = N
     before = halt.failures[0].step - 1
     runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
     for number, run in enumerate(runs[1:], 1):
-        run.told = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
-        run.steps(read.steps[before:], before)
+        run.explained_steps = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
+        run.run_steps(read.steps[before:], before)
     return ReadingOutcomes(read, [run.outcome(len(read.steps)) for run in runs])
 
 
@@ -69,5 +69,5 @@ def replay_reading(compiled: CompiledTask, read: ResolvedPlan, reading: str, dea
         timed.run()
         return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
     run = Replay(compiled.engine, reading, deadline=deadline)
-    run.steps(read.steps)
+    run.run_steps(read.steps)
     return run.outcome(len(read.steps))

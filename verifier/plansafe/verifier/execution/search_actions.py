@@ -1,74 +1,71 @@
-"""The legal ground actions of a state: joins of each precondition's atoms over the facts, never a list of bindings."""
+"""Compiled actions for searches: the legal steps of a state, and actions reduced to the effects that rules read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.nodes import TRUE, Action, And, Effect, Number, Task, Variable
 from plansafe.verifier.model.operations import symbols_read
 
 
 class LegalActions:
-    """The searches for legal actions of one engine: each compiled once, whoever asks.
+    """The searches for the legal steps of a state: joins over the atoms of each precondition, compiled once.
 
-    Durative actions are never legal here: their starts and ends need a clock.
+    Durative actions are never legal here, because their starts and ends need a clock.
     """
 
     def __init__(self, task: Task, emitter: Emitter, code: ActionCode) -> None:
         self.task = task
         self._emitter = emitter
         self._code = code
-        self.asked: set[tuple[int, tuple[int, ...]]] = set()
-        """The indexes of facts that the searches compiled so far use."""
+        self.index_specs: set[tuple[int, tuple[int, ...]]] = set()
+        """The indexes of facts that the compiled searches use."""
         self._searches: dict[int, tuple[Action, Extension]] = {}
         self._numeric = bool(task.functions)
 
-    def prepared(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
-        """The searches for the named actions (for all, if none is named); afterwards ``asked`` covers them."""
+    def searches_for(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
+        """The searches for the named actions, by default for all; afterwards ``index_specs`` covers them."""
         actions = self.task.actions
         chosen = [actions[name] for name in names if name in actions] if names else list(actions.values())
         return [self._search(action) for action in chosen if action.end is None]
 
     def _search(self, action: Action) -> tuple[Action, Extension]:
-        found = self._searches.get(id(action))
-        if found is None:
-            self._emitter.asked = self.asked
-            search = extension(self._emitter, And(action.start.condition), True, action.parameters)
-            found = self._searches[id(action)] = action, search
-        return found
+        compiled = self._searches.get(id(action))
+        if compiled is None:
+            self._emitter.requested_indexes = self.index_specs
+            search = compile_extension(self._emitter, And(action.start.condition), True, action.parameters)
+            compiled = self._searches[id(action)] = action, search
+        return compiled
 
-    def of(
+    def find(
         self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]
     ) -> Iterator[GroundAction]:
-        """The legal ground actions of a state, each once; ``indexes`` are those of the state and cover the searches.
-
-        The cost is that of the partial matches of the joins.
-        """
+        """The legal steps of a state, each once; its ``indexes`` must cover the searches. Linear in partial matches."""
         facts, fluents, tables = state.facts, state.fluents, indexes.tables
         for action, search in searches:
-            found: list[tuple[int, ...]] = []
-            search.all(facts, fluents, tables, 0, found)
+            bindings: list[tuple[int, ...]] = []
+            search.all(facts, fluents, tables, 0, bindings)
             if not self._numeric:
-                for objects in dict.fromkeys(found):
+                for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)
                 continue
             holds = self._code.precondition(action, [v.slot for v in action.parameters])
-            for objects in dict.fromkeys(found):
+            for objects in dict.fromkeys(bindings):
                 step = GroundAction(action, objects)
-                if self._confirmed(state, holds, step):
+                if self._is_executable(state, holds, step):
                     yield step
 
-    def _confirmed(self, state: State, holds: Callable[..., bool], step: GroundAction) -> bool:
-        """Where numbers are involved: the precondition holds, and the effects can be computed."""
+    def _is_executable(self, state: State, holds: Callable[..., bool], step: GroundAction) -> bool:
+        """In a task with numbers: whether the precondition holds and the effects can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         try:
@@ -81,13 +78,13 @@ class LegalActions:
             return True
         try:
             combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         return True
 
 
 class Projection:
-    """The actions of an engine, cut down to the effects that some rule can notice. Compiled once, at first use."""
+    """The actions of an engine, reduced to the effects that some rule reads; each compiled at first use."""
 
     def __init__(self, task: Task, emitter: Emitter, prototype: Runtime, axioms: Axioms | None) -> None:
         watched = set(prototype.watched)
@@ -100,13 +97,13 @@ class Projection:
         self._watched = frozenset(watched)
         self._code = ActionCode(task, emitter, None)
         self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
-        self._alike: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
-        """One function for all actions of equal effects."""
+        self._runs_by_effects: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
+        """One function for all actions with equal effects."""
 
     def run(self, action: Action) -> Callable[..., bool] | None:
-        """What changes a state as far as rules can notice; ``None`` if they cannot. For steps that are legal."""
-        known = self._runs.get(id(action))
-        if known is None:
+        """The function that makes the effects of a legal step that rules read; ``None`` if there are none."""
+        compiled = self._runs.get(id(action))
+        if compiled is None:
             watched = self._watched
             effects = [
                 effect._replace(
@@ -116,17 +113,17 @@ class Projection:
                 )
                 for effect in action.start.effects
             ]
-            alike = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
-            run = self._alike.get((action.parameters, alike)) if alike else None
-            if alike and run is None:
-                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=alike)))
-                self._alike[action.parameters, alike] = run
-            known = self._runs[id(action)] = action, run
-        return known[1]
+            read_effects = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
+            run = self._runs_by_effects.get((action.parameters, read_effects)) if read_effects else None
+            if read_effects and run is None:
+                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=read_effects)))
+                self._runs_by_effects[action.parameters, read_effects] = run
+            compiled = self._runs[id(action)] = action, run
+        return compiled[1]
 
     def _checked(self, action: Action) -> Callable[..., bool]:
-        """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
-        fast, task = self._code.run(action, True), self._code.task
+        """The effects of an action; interpreted if an undefined number in them decides nothing."""
+        fast, task = self._code.step_function(action, True), self._code.task
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             try:

@@ -70,11 +70,11 @@ class State:
         facts = [f if p < len(static) and static[p] else set(f) for p, f in enumerate(self.facts)]
         return State(self.task, facts, [dict(values) for values in self.fluents])
 
-    def shared(self) -> State:
-        """A copy with the same sets: whoever changes one of the two asks it for sets of its own first (:meth:`own`)."""
+    def shared_copy(self) -> State:
+        """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def own(self, changed: Iterable[int], mine: set[int]) -> None:
+    def unshare(self, changed: Iterable[int], mine: set[int]) -> None:
         """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``mine`` yet."""
         facts, fluents, base = self.facts, self.fluents, len(self.facts)
         for index in changed:

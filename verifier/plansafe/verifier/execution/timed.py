@@ -28,9 +28,9 @@ from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, O
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprint, interference
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, find_interference
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
 
 START, END, ILL_FORMED = "start", "end", "ill-formed"
@@ -57,8 +57,8 @@ class Event(NamedTuple):
     def snap(self) -> Snap:
         """What happens, for an event of an action."""
         assert self.step is not None
-        assert isinstance(self.step.taken, GroundAction)
-        action = self.step.taken.action
+        assert isinstance(self.step.resolved, GroundAction)
+        action = self.step.resolved.action
         if self.kind == START:
             return action.start
         assert action.end is not None
@@ -103,8 +103,10 @@ class TimedReplay(Replay):
             return
         last: Number = 0
         for step in self.plan_steps:
-            if isinstance(step.taken, GroundAction):
-                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
+            if isinstance(step.resolved, GroundAction):
+                last = max(
+                    last, step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time
+                )
         self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
     def run(self) -> None:
@@ -120,7 +122,7 @@ class TimedReplay(Replay):
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             if not self.happening(time, events):
                 return
 
@@ -128,11 +130,11 @@ class TimedReplay(Replay):
         """The happenings in order: what is at one time."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
-            if isinstance(step.taken, IllFormed):
+            if isinstance(step.resolved, IllFormed):
                 agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
                 continue
             agenda.setdefault(step.time, []).append(Event(START, step))
-            if step.taken.action.end is not None:
+            if step.resolved.action.end is not None:
                 agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
         for literal in self.literals:
             agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
@@ -214,14 +216,14 @@ class TimedReplay(Replay):
                 return False
         for step in started:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            assert step.taken.action.end is not None
-            self._remembered[step.number] = evaluate_start_conditions(evaluator, step.taken.action.end, binding)
+            assert isinstance(step.resolved, GroundAction)
+            assert step.resolved.action.end is not None
+            self._remembered[step.number] = evaluate_start_conditions(evaluator, step.resolved.action.end, binding)
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, GroundAction):
-                self._preferences(event.step.taken, event.kind)
+            if event.step is not None and isinstance(event.step.resolved, GroundAction):
+                self._preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
-        self._depart(taking)
+        self._announce_actions(taking)
         here = {id(event) for event in taking}
         self._recent += [entry for entry in self._present if id(entry[1]) in here]
         state.apply(delta, self.log)
@@ -233,7 +235,7 @@ class TimedReplay(Replay):
         assert self.events is not None
         self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
         self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
-        self._arrive(max(numbers, default=0))
+        self._enter_state(max(numbers, default=0))
         self.executed += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:
             self.failures += self._over_all(self.running)
@@ -243,59 +245,59 @@ class TimedReplay(Replay):
     def _preferences_over_all(self) -> None:
         """Count the preferences over all of actions under way that are violated in the present state, each once."""
         for step in self.running:
-            assert isinstance(step.taken, GroundAction)
-            for place, preference in enumerate(step.taken.action.preferences):
+            assert isinstance(step.resolved, GroundAction)
+            for place, preference in enumerate(step.resolved.action.preferences):
                 if preference.moment != "all":
                     continue
-                self.soft.setdefault(preference.name, 0)
+                self.preference_violations.setdefault(preference.name, 0)
                 evaluator, binding = self._evaluator(step)
                 for inner in self.task.bindings(preference.variables, binding):
                     key = (step.number, place, *[inner[v.slot] for v in preference.variables])
                     if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
                         self._violated.add(key)
-                        self.soft[preference.name] += 1
+                        self.preference_violations[preference.name] += 1
 
     def arrive_alone(self, time: Number, number: int, kind: str) -> None:
         """The state has changed by one event of a step, which shares its time with no other."""
         assert self.events is not None
         self.time, self._shared = time, False
         self.events[self.letter + 1] = ((number, kind),)
-        self._arrive(number)
+        self._enter_state(number)
         self.executed += (kind == START) - 1
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
     def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
-        assert isinstance(step.taken, GroundAction)
+        assert isinstance(step.resolved, GroundAction)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
-        return evaluator, step.taken.binding
+        return evaluator, step.resolved.binding
 
     def _failure(self, event: Event) -> Failure | None:
         """Why an event cannot happen in the present state, its neighbours apart."""
         step = event.step
         if step is None:
             return None
-        if isinstance(step.taken, IllFormed):
-            return Failure(step.number, step.taken.code, "", step.taken)
+        if isinstance(step.resolved, IllFormed):
+            return Failure(step.number, step.resolved.code, "", step.resolved)
         evaluator, binding = self._evaluator(step)
         condition = model.And(event.snap.condition)
         holds = evaluator.holds(condition, binding)
         if holds is not True:
-            detail = evaluator.undefined(condition, binding) if holds is None else None
+            detail = evaluator.describe_undefined(condition, binding) if holds is None else None
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
-        for constraint in step.taken.action.durations:
+        for constraint in step.resolved.action.durations:
             if constraint.at_end != (event.kind == END):
                 continue
             assert step.duration is not None
             try:
-                value = evaluator.number(constraint.value, binding)
-            except Undefined as problem:
+                value = evaluator.evaluate(constraint.value, binding)
+            except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
                 return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.given):
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.exact):
                 self.rounded.add(step.number)
         return None
 
@@ -313,7 +315,7 @@ class TimedReplay(Replay):
         try:
             found = interpret_effects(evaluator, event.snap, binding, self._remembered.get(number))
             combine_effects(self.state.fluents, [found])
-        except Undefined as problem:
+        except UndefinedNumber as problem:
             return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
             return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
@@ -324,10 +326,10 @@ class TimedReplay(Replay):
         broken = []
         for step in running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+            assert isinstance(step.resolved, GroundAction)
+            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
                 if self.observer is None:
-                    self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
+                    self.note_reasons(step.number, step.resolved.action.over_all, binding, step.duration)
                 broken.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
         return broken
 
@@ -335,14 +337,14 @@ class TimedReplay(Replay):
         """Whether a condition over all of an action under way does not hold in the present state."""
         for step in self.running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+            assert isinstance(step.resolved, GroundAction)
+            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
                 return True
         return False
 
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """Whose ``over all`` conditions fail in the state that a happening leads to."""
-        if not any([isinstance(s.taken, GroundAction) and s.taken.action.over_all for s in running]):
+        if not any([isinstance(s.resolved, GroundAction) and s.resolved.action.over_all for s in running]):
             return []
         log: list[StateChange] = []
         self.state.apply(delta, log)
@@ -358,7 +360,7 @@ class TimedReplay(Replay):
 
     def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:
         """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
-        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
+        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.exact]
         self._present = [(time, event, effects) for event, effects in taking]
         here = {id(event) for _, event, _ in self._recent}
         self._footprints = {event: known for event, known in self._footprints.items() if event in here}
@@ -385,7 +387,7 @@ class TimedReplay(Replay):
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
-        key = interference(a, b)
+        key = find_interference(a, b)
         return None if key is None else self.task.key_text(*key)
 
     def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
@@ -393,9 +395,9 @@ class TimedReplay(Replay):
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
-            footprints.assign(update.function, update.code, update.operator, out)
-        if event.step is not None and isinstance(event.step.taken, GroundAction):
-            footprints.depend_action(event.step.taken.action, event.step.taken.binding, event.kind == END, out)
+            footprints.add_assignment(update.function, update.code, update.operator, out)
+        if event.step is not None and isinstance(event.step.resolved, GroundAction):
+            footprints.add_action_reads(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
         return out
 
     # -- letters ------------------------------------------------------------------------------------------------------
@@ -407,29 +409,29 @@ class TimedReplay(Replay):
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def _depart(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taking: list[Event]) -> None:
         """The happening's actions are known: tell the monitors, and remember which step each action fact stands for."""
         if self.runtime is None or not self.engine.action_predicates:
             return
         entries = self._under_way()
         action_facts = []
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, GroundAction):
-                action_fact = self.engine.action_fact(event.kind, event.step.taken)
+            if event.step is not None and isinstance(event.step.resolved, GroundAction):
+                action_fact = self.engine.action_fact(event.kind, event.step.resolved)
                 if action_fact is not None:
                     action_facts.append(action_fact)
                     entries.append((action_fact, event.step.number))
         self._action_facts[self.letter] = entries
-        if self.engine.acting:
-            self.runtime.depart(self.state, list(dict.fromkeys(action_facts)), self.moment())
+        if self.engine.reads_actions:
+            self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.moment())
 
     def _under_way(self) -> list[tuple[ActionFact, int]]:
         """Count this letter for the rules about the actions under way; their action facts and step numbers."""
         assert self.runtime is not None
         entries: list[tuple[ActionFact, int]] = []
         for step in self.running:
-            assert isinstance(step.taken, GroundAction)
-            action_fact = self.engine.action_fact("during", step.taken)
+            assert isinstance(step.resolved, GroundAction)
+            action_fact = self.engine.action_fact("during", step.resolved)
             if action_fact is not None:
                 entries.append((action_fact, step.number))
         self.runtime.count_matches([action_fact for action_fact, _ in entries])
@@ -443,7 +445,7 @@ class TimedReplay(Replay):
         return super().outcome(steps)
 
     def _matched(self, violation: Violation) -> list[int]:
-        part = self.engine.plan.parts[violation.part]
+        part = self.engine.rule_set.parts[violation.part]
         if part.step is None:
             return []
         atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
@@ -466,21 +468,21 @@ class TimedReplay(Replay):
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
             if (
                 event.step is None
-                or not isinstance(event.step.taken, GroundAction)
-                or event.step.taken.action.end is None
+                or not isinstance(event.step.resolved, GroundAction)
+                or event.step.resolved.action.end is None
             ):
                 continue
-            action_fact = self.engine.action_fact("during", event.step.taken)
+            action_fact = self.engine.action_fact("during", event.step.resolved)
             if action_fact is None:
                 continue
             predicate, code = action_fact
             starts = event.kind == START
             if not starts:
-                taken = event.step.taken
+                taken = event.step.resolved
                 same = [
                     s
                     for s in self.running
-                    if isinstance(s.taken, GroundAction) and s.taken == taken and s.number not in ending
+                    if isinstance(s.resolved, GroundAction) and s.resolved == taken and s.number not in ending
                 ]
                 if same:
                     continue
@@ -501,4 +503,4 @@ def interference_failure(event: Event, other: Event, what: str, earlier: bool) -
 
 
 def _durative(step: TimedStep) -> bool:
-    return isinstance(step.taken, GroundAction) and step.taken.action.end is not None
+    return isinstance(step.resolved, GroundAction) and step.resolved.action.end is not None

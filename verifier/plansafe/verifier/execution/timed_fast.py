@@ -18,8 +18,8 @@ from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay
-from plansafe.verifier.model.footprints import Key, empty_footprint
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.footprints import StateVariable, empty_footprint
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
 
@@ -32,7 +32,7 @@ class GroundCode(NamedTuple):
 
     code: LiftedCode
     objects: tuple[int, ...]
-    reads: tuple[Key, ...]
+    reads: tuple[StateVariable, ...]
 
 
 class TickAgenda(NamedTuple):
@@ -53,7 +53,7 @@ def tick_agenda(run: TimedReplay) -> TickAgenda | None:
     steps, literals = run.plan_steps, run.literals
     numbers = {step.time.denominator for step in steps} | {literal.time.denominator for literal in literals}
     numbers |= {step.duration.denominator for step in steps if step.duration is not None}
-    unit = run.tolerance.given.denominator
+    unit = run.tolerance.exact.denominator
     for number in numbers:
         unit = lcm(unit, number)
         if unit > MAX_TICKS:
@@ -64,14 +64,14 @@ def tick_agenda(run: TimedReplay) -> TickAgenda | None:
         time = step.time
         tick = time.numerator * (unit // time.denominator)
         keys.append(tick * events + 2 * place)
-        taken = step.taken
+        taken = step.resolved
         if isinstance(taken, GroundAction) and taken.action.end is not None:
             lasts = step.duration or 0
             keys.append((tick + lasts.numerator * (unit // lasts.denominator)) * events + 2 * place + 1)
     for place, literal in enumerate(literals, 2 * len(steps)):
         keys.append(literal.time.numerator * (unit // literal.time.denominator) * events + place)
     keys.sort()
-    return TickAgenda(keys, events, unit, max(1, ceil(run.tolerance.given * unit)))
+    return TickAgenda(keys, events, unit, max(1, ceil(run.tolerance.exact * unit)))
 
 
 def watches_only_states(run: TimedReplay) -> bool:
@@ -106,7 +106,7 @@ class IsolatedEvents:
         self._tick: int | None = None  # of the last event taken here, of which the run has not been told
         self._ground: dict[int, GroundCode | None] = {}
         self._under_way: dict[int, TimedStep] = {}
-        self._watching: dict[Key, dict[int, GroundCode]] = {}
+        self._watching: dict[StateVariable, dict[int, GroundCode]] = {}
         self._free = True  # whether all conditions over all hold, and no action has been dropped that is under way
 
     def all(self) -> None:
@@ -123,10 +123,10 @@ class IsolatedEvents:
             after = keys[position + 1] // count if position < last else inf
             if self._free and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
                 step = steps[event >> 1]
-                known = id(step.taken)
+                known = id(step.resolved)
                 action = ground[known] if known in ground else self._resolve(step)
                 if action is not None and step.number not in dropped and self._take(step, action, event & 1):
-                    self._arrive(tick, step.number, event & 1)
+                    self._record_event(tick, step.number, event & 1)
                     before = tick
                     position += 1
                     continue
@@ -140,7 +140,7 @@ class IsolatedEvents:
 
     def _mind_the_time(self) -> None:
         if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- apart --------------------------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class IsolatedEvents:
             self._begin(step, ground)
         return True
 
-    def _arrive(self, tick: int, number: int, ends: int) -> None:
+    def _record_event(self, tick: int, number: int, ends: int) -> None:
         """The letter that an event has led to."""
         run = self.run
         kind = END if ends else START
@@ -230,7 +230,7 @@ class IsolatedEvents:
         if number >= 2 * len(steps):
             return Event("literal", None, self.run.literals[number - 2 * len(steps)])
         step = steps[number >> 1]
-        if isinstance(step.taken, IllFormed):
+        if isinstance(step.resolved, IllFormed):
             return Event(ILL_FORMED, step)
         return Event(END if number & 1 else START, step)
 
@@ -263,28 +263,28 @@ class IsolatedEvents:
 
     def _resolve(self, step: TimedStep) -> GroundCode | None:
         """The code of a step with what it reads over all; ``None`` if there is none. Equal steps share it."""
-        known = id(step.taken)
+        known = id(step.resolved)
         if known not in self._ground:
-            self._ground[known] = self._compile(step.taken) if isinstance(step.taken, GroundAction) else None
+            self._ground[known] = self._compile(step.resolved) if isinstance(step.resolved, GroundAction) else None
         return self._ground[known]
 
     def _compile(self, taken: GroundAction) -> GroundCode | None:
         action = taken.action
-        lifted, key = self.run.engine.apart, (id(action), self.run.tolerance.given)
+        lifted, key = self.run.engine.timed_code, (id(action), self.run.tolerance.exact)
         if key not in lifted:
             lifted[key] = self._lift(action)
         code = lifted[key]
         if code is None:
             return None
         found = empty_footprint()
-        self.run.engine.footprints.read(action.over_all, taken.binding, found)
+        self.run.engine.footprints.add_reads(action.over_all, taken.binding, found)
         return GroundCode(code, taken.objects, tuple(found.reads))
 
     def _lift(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
-        compiler, within = self.run.engine.full_code, self.run.tolerance.given
-        start = compiler.snap(action, False, within)
-        end = None if action.end is None else compiler.snap(action, True, within)
+        compiler, within = self.run.engine.full_code, self.run.tolerance.exact
+        start = compiler.snap_function(action, False, within)
+        end = None if action.end is None else compiler.snap_function(action, True, within)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
         over_all = compiler.condition(action.over_all, [v.slot for v in action.parameters]) if action.over_all else None
@@ -292,7 +292,7 @@ class IsolatedEvents:
 
 
 def _lasting(step: TimedStep) -> bool:
-    return isinstance(step.taken, GroundAction) and bool(step.taken.action.over_all)
+    return isinstance(step.resolved, GroundAction) and bool(step.resolved.action.over_all)
 
 
 _NONE: dict[int, GroundCode] = {}

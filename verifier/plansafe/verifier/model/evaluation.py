@@ -1,6 +1,6 @@
 """Conditions in three values (Kleene), interpreted; and why a condition is not true.
 
-The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is
+The fast path is generated code (:mod:`plansafe.verifier.compile.emitter`), which knows two values. Where a number is
 undefined, and wherever a reason is wanted, this slower definition decides.
 """
 
@@ -48,11 +48,11 @@ _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "<=": lambda a, b: a <= b,
     ">=": lambda a, b: a >= b,
 }
-EVERYTHING = 1_000_000
+NO_LIMIT = 1_000_000
 """No limit on the literals that are asked for."""
 
 
-class Undefined(Exception):
+class UndefinedNumber(Exception):
     """A fluent without value, or a division by zero; ``text`` says which."""
 
     def __init__(self, text: str) -> None:
@@ -69,22 +69,22 @@ class Evaluator:
         self.fluents = fluents
         self.duration = duration
 
-    def number(self, expression: Expression, binding: Binding) -> Number:
-        """The value of an expression; raises :class:`Undefined`."""
+    def evaluate(self, expression: Expression, binding: Binding) -> Number:
+        """The value of an expression; raises :class:`UndefinedNumber`."""
         match expression:
             case model.Constant():
                 return expression.value
             case model.Fluent():
                 code = self.task.code_of(expression.arguments, binding)
                 if code not in self.fluents[expression.function]:
-                    raise Undefined(f"`{self.task.fluent_text(expression.function, code)}` has no value")
+                    raise UndefinedNumber(f"`{self.task.fluent_text(expression.function, code)}` has no value")
                 return self.fluents[expression.function][code]
             case Arithmetic():
-                values = [self.number(operand, binding) for operand in expression.operands]
-                return arithmetic(expression.operator, values)
+                values = [self.evaluate(operand, binding) for operand in expression.operands]
+                return apply_operator(expression.operator, values)
             case model.Duration():
                 if self.duration is None:
-                    raise Undefined("`?duration` has no value")
+                    raise UndefinedNumber("`?duration` has no value")
                 return self.duration
             case model.TotalTime() | model.IsViolated():
                 raise AssertionError("only metrics read this")
@@ -104,9 +104,9 @@ class Evaluator:
             case Compare():
                 try:
                     return _COMPARE[formula.operator](
-                        self.number(formula.left, binding), self.number(formula.right, binding)
+                        self.evaluate(formula.left, binding), self.evaluate(formula.right, binding)
                     )
-                except Undefined:
+                except UndefinedNumber:
                     return None
             case Not():
                 value = self.holds(formula.body, binding)
@@ -134,7 +134,7 @@ class Evaluator:
     def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
         result: bool | None = not deciding
-        for objects in self.instances(formula, binding):
+        for objects in self.candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
@@ -142,7 +142,7 @@ class Evaluator:
                 result = None
         return result
 
-    def instances(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
+    def candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
         """The objects under which the body may have another value than nearly always.
 
         Left out are those for which a conjunct that is an atom is false (for ``forall``, a disjunct that is a negated
@@ -159,7 +159,7 @@ class Evaluator:
         return (tuple([found[v.slot] for v in variables]) for found in self._matches(free, atoms, inner))
 
     @staticmethod
-    def led(formula: Quantified) -> bool:
+    def is_guided_by_atoms(formula: Quantified) -> bool:
         """Whether atoms lead to the instances, so that not all objects are tried."""
         return bool(_deciding_atoms(formula))
 
@@ -207,10 +207,10 @@ class Evaluator:
             else:
                 yield from self._matches(free, left, inner)
 
-    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[Reason]:
+    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[UnmetLiteral]:
         """Of the parts that have not the wanted value; none if one part alone gives the whole its value."""
         deciding = isinstance(formula, Or)
-        out: list[Reason] = []
+        out: list[UnmetLiteral] = []
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is wanted:
@@ -220,29 +220,29 @@ class Evaluator:
                 if wanted is not deciding:
                     break
             elif isinstance(part, Atom):
-                out.append(Reason(part, dict(binding), wanted))
+                out.append(UnmetLiteral(part, dict(binding), wanted))
             else:
-                out += self.reasons(part, binding, wanted, limit - len(out))
+                out += self.unmet_literals(part, binding, wanted, limit - len(out))
         return out
 
-    def undefined(self, formula: Formula, binding: Binding) -> str | None:
+    def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined, if anything does."""
         if isinstance(formula, Compare):
             try:
-                self.number(formula.left, binding)
-                self.number(formula.right, binding)
-            except Undefined as problem:
+                self.evaluate(formula.left, binding)
+                self.evaluate(formula.right, binding)
+            except UndefinedNumber as problem:
                 return problem.text
         if isinstance(formula, Compare):
             return None
-        for reason in self.reasons(formula, binding, True):
+        for reason in self.unmet_literals(formula, binding, True):
             if isinstance(reason.formula, Compare):
-                text = self.undefined(reason.formula, reason.binding)
+                text = self.describe_undefined(reason.formula, reason.binding)
                 if text:
                     return text
         return None
 
-    def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[Reason]:
+    def unmet_literals(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
         """Literals that keep ``formula`` from having the value ``wanted``.
 
         For a conjunction its false parts, for a disjunction all. That nothing fits is told as a whole: of many objects,
@@ -255,22 +255,22 @@ class Evaluator:
             return []
         match formula:
             case Not():
-                return self.reasons(formula.body, binding, not wanted, limit)
+                return self.unmet_literals(formula.body, binding, not wanted, limit)
             case Quantified():
                 instances = prod([len(self.task.domains[v.domain]) for v in formula.variables])
                 if value is not None and formula.universal is not wanted and instances > MANY:
-                    return [Reason(formula, dict(binding), wanted)]
-                out: list[Reason] = []
+                    return [UnmetLiteral(formula, dict(binding), wanted)]
+                out: list[UnmetLiteral] = []
                 objects_of = [self.task.domains[v.domain] for v in formula.variables]
                 one_by_one = value is not None and formula.universal is wanted
-                for objects in sorted(self.instances(formula, binding)) if one_by_one else product(*objects_of):
+                for objects in sorted(self.candidate_objects(formula, binding)) if one_by_one else product(*objects_of):
                     inner = {**binding, **bind(formula.variables, objects)}
-                    out += self.reasons(formula.body, inner, wanted, limit - len(out))
+                    out += self.unmet_literals(formula.body, inner, wanted, limit - len(out))
                     if len(out) >= limit:
                         break
-                return out or [Reason(formula, dict(binding), wanted)]
+                return out or [UnmetLiteral(formula, dict(binding), wanted)]
             case Truth() | Atom() | Equal() | Compare() | Temporal():
-                return [Reason(formula, dict(binding), wanted)]
+                return [UnmetLiteral(formula, dict(binding), wanted)]
             case _:
                 assert_never(formula)
 
@@ -290,7 +290,7 @@ def _deciding_atoms(formula: Quantified) -> list[Atom]:
     return out
 
 
-class Reason(NamedTuple):
+class UnmetLiteral(NamedTuple):
     """A literal that has not the value it should have."""
 
     formula: Formula
@@ -298,8 +298,8 @@ class Reason(NamedTuple):
     wanted: bool
 
 
-def arithmetic(operator: str, values: list[Number]) -> Number:
-    """Exact arithmetic; raises :class:`Undefined` for a division by zero."""
+def apply_operator(operator: str, values: list[Number]) -> Number:
+    """Exact arithmetic; raises :class:`UndefinedNumber` for a division by zero."""
     result = values[0]
     if len(values) == 1:
         return -result if operator == "-" else result
@@ -311,7 +311,7 @@ def arithmetic(operator: str, values: list[Number]) -> Number:
         elif operator == "*":
             result = result * value
         elif value == 0:
-            raise Undefined("division by zero")
+            raise UndefinedNumber("division by zero")
         else:
             result = divide(result, value)
     return model.normal_number(result)

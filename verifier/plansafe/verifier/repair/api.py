@@ -177,7 +177,7 @@ class Repairer:
                     self._allow(search, 1.0)
                     candidates, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
                 except LimitReached as reached:
-                    limited = reached.what.value
+                    limited = reached.kind.value
                     candidates, complete = self._at_the_limit(search)
         if spare is not None and not (candidates and _cost(candidates[0], options) <= spare.cost):
             return self._result_of(search, [spare.aligned], False, limited, spare.author)
@@ -344,7 +344,7 @@ class Repairer:
     def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
         run = Replay(self.engine, HALT)
-        run.steps(steps)
+        run.run_steps(steps)
         return run.outcome(len(steps))
 
     # -- presentation -------------------------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ class Repairer:
         bound, expanded = search.proved, search.expanded
         if search.root.broken:
             first = search.root.broken[0]
-            rule = self.engine.rules[self.engine.plan.parts[first.part].rule].name
+            rule = self.engine.rules[self.engine.rule_set.parts[first.part].rule].name
             how = "leaves undecided" if first.undecided else "already violates"
             detail = f"the initial state {how} rule `{rule}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
@@ -447,10 +447,10 @@ class Repairer:
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(PlanningQuery(self.checker, before, True, False, limit))
-            if solution.answer is PlanningStatus.UNSOLVABLE and not prefix:
+            if solution.status is PlanningStatus.UNSOLVABLE and not prefix:
                 self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
-            if solution.answer is not PlanningStatus.SOLVED:
+            if solution.status is not PlanningStatus.SOLVED:
                 continue
             steps = remove_needless_steps((*before, *solution.steps), self.steps, self.safe)
             aligned = align_plan(self.steps, steps, self.options.protected)
@@ -477,12 +477,12 @@ class Repairer:
         if not self._no_safe_plan:
             return False
         planners, limit = self._planners(_LAST)
-        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).answer is PlanningStatus.SOLVED
+        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).status is PlanningStatus.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
         run = Replay(self.engine, HALT)
-        run.steps(self.steps)
+        run.run_steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
         broken = [v for v in outcome.violations if self.engine.decides(v, self.criteria)]

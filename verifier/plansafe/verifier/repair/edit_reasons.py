@@ -75,7 +75,7 @@ class EditReasons:
     def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
         run = Replay(self.engine, HALT)
-        run.steps(steps)
+        run.run_steps(steps)
         outcome = run.outcome(len(steps))
         task = self.engine.task
         if outcome.failures:
@@ -93,7 +93,7 @@ class EditReasons:
         for violation in outcome.violations:
             if not self.engine.decides(violation, self.criteria):
                 continue
-            part = self.engine.plan.parts[violation.part]
+            part = self.engine.rule_set.parts[violation.part]
             rule = self.engine.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]

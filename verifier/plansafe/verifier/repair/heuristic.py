@@ -113,7 +113,7 @@ class FaultHeuristic:
                 break
             evaluator = Evaluator(self.task.engine.task, run.state.facts, run.state.fluents)
             for part, binding in broken.get(number - 1, ()):
-                formula = self.task.engine.plan.parts[part].body
+                formula = self.task.engine.rule_set.parts[part].body
                 demands = self.task.demander.flips(evaluator, formula, binding, True)
                 if demands:
                     self._add(out, number, 0, demands)
@@ -130,19 +130,19 @@ class FaultHeuristic:
             condition = And(step.action.start.condition)
             if evaluator.holds(condition, binding) is False:
                 self._add(out, number, number, self.task.demander.flips(evaluator, condition, binding, True))
-            run.steps([step], number - 1)
+            run.run_steps([step], number - 1)
         return out
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
         run = Replay(self.task.engine, FORCE)
-        run.steps(self.task.steps)
+        run.run_steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
             if not self.task.engine.decides(violation, self.task.criteria):
                 continue
-            part = self.task.engine.plan.parts[violation.part]
+            part = self.task.engine.rule_set.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
             if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
                 continue

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.triggers import Pattern, patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
 from plansafe.verifier.execution.replay import FORCE, HALT, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -123,14 +123,14 @@ class RepairRanking:
                 log.append(list(changes))
 
         run = Replay(self.engine, reading, observer=observe)
-        run.steps(steps)
+        run.run_steps(steps)
         return found, run.state
 
-    def _find_readers(self) -> dict[int, list[tuple[int, Pattern]]]:
-        out: dict[int, list[tuple[int, Pattern]]] = {}
-        for number, part in enumerate(self.engine.plan.parts):
+    def _find_readers(self) -> dict[int, list[tuple[int, ReadPattern]]]:
+        out: dict[int, list[tuple[int, ReadPattern]]] = {}
+        for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
-            for pattern in patterns(self.engine.emitter, condition, part.parameters):
+            for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
                 out.setdefault(pattern.predicate, []).append((number, pattern))
         return out
 

@@ -20,7 +20,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
@@ -103,11 +103,11 @@ class RepairSearch:
             if (max_cost is not None and level > max_cost) or (found is not None and level > found):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             if ties_until is not None and monotonic() > ties_until:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
-                raise LimitReached(Limited.WORK)
+                raise LimitReached(LimitKind.WORK)
             if not self.agenda.act():
                 continue
             self.bound = max(self.bound, level)
@@ -294,7 +294,7 @@ class RepairSearch:
         if goal is not True:
             self.agenda.flaw(node, ("goal",), partial(self._goal_flaw, node))
             return
-        broken = node.now.ending
+        broken = node.now.violations_at_end
         if broken:
             self.agenda.flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed_fast import FastTimedReplay
-from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
@@ -37,7 +37,7 @@ class ReasonQuery(NamedTuple):
 class FailureReasons(NamedTuple):
     """The literals that keep the formula from holding, and the facts in them."""
 
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UnmetLiteral, ...]
     facts: tuple[Fact, ...]
     state: tuple[str, ...] = ()
 
@@ -116,7 +116,7 @@ class FactHistory:
         else:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
-            run.steps(self.read.steps)
+            run.run_steps(self.read.steps)
         if only is None and kept <= MAX_CHANGES:
             self._trace = trace
         return trace
@@ -143,8 +143,8 @@ class FactHistory:
                 answers[number] = self._answer(questions[number], run.state)
 
         if by_letter and self.outcome.trace:
-            state = self.outcome.state.shared()
-            state.own({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
+            state = self.outcome.state.shared_copy()
+            state.unshare({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
                 for number in by_letter.pop(letter, ()):
                     answers[number] = self._answer(questions[number], state)
@@ -160,7 +160,7 @@ class FactHistory:
             facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        answer = self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+        answer = self.answer(tuple(evaluator.unmet_literals(question.formula, question.binding, True)))
         return answer._replace(state=self.state_text(state))
 
     def state_text(self, state: State) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class FactHistory:
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def answer(self, reasons: tuple[Reason, ...]) -> FailureReasons:
+    def answer(self, reasons: tuple[UnmetLiteral, ...]) -> FailureReasons:
         """Reasons with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for reason in reasons:
@@ -220,7 +220,7 @@ class FactHistory:
 
     def tokens(self, step: int) -> tuple[str, ...]:
         """The tokens of a step, by its number."""
-        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].written
+        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].source_index
         return self.read.text.steps[written].tokens
 
     def taken(self, letter: int) -> tuple[tuple[int, str], ...]:

@@ -20,17 +20,17 @@ def notes(plan: Source, read: ResolvedPlan, tolerance: Tolerance, forgiven: Coll
     idle = [
         step.number
         for step in timed
-        if isinstance(step.taken, GroundAction)
-        and step.taken.action.end is None
+        if isinstance(step.resolved, GroundAction)
+        and step.resolved.action.end is None
         and step.duration is not None
-        and not -tolerance.given <= step.duration <= tolerance.given
+        and not -tolerance.exact <= step.duration <= tolerance.exact
     ]
     found = []
     if idle:
         said = "the duration of an instantaneous action is ignored"
         found.append(_note(plan, read, SC.IDLE_DURATION, said, idle, "remove the duration"))
     if forgiven:
-        unit = float(tolerance.given - tolerance.separation)
+        unit = float(tolerance.exact - tolerance.separation)
         said = f"the times are rounded: {unit:.{min(read.text.decimals or 0, 20)}f}is accepted"
         found.append(_note(plan, read, SC.ROUNDED_TIMES, said, sorted(forgiven), "print more decimals"))
     return found

@@ -187,7 +187,7 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Merg
     """Violations of all readings: one for each rule, binding and step."""
     if not any([outcome.violations for outcome in outcomes]):
         return []
-    task, parts = compiled.task, compiled.engine.plan.parts
+    task, parts = compiled.task, compiled.engine.rule_set.parts
     found: dict[tuple[object, ...], MergedViolation] = {}
     for outcome in outcomes:
         for violation in outcome.violations:
@@ -214,7 +214,7 @@ def rule_counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 
 def _counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
-    parts = compiled.engine.plan.parts
+    parts = compiled.engine.rule_set.parts
     unsure = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
     lived_with: dict[int, int] = {}
@@ -287,7 +287,7 @@ def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[MergedViola
 
 def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
     """How often each preference is violated: once for each binding of the quantifiers around it."""
-    soft = dict(halt.soft)
+    soft = dict(halt.preference_violations)
     bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
@@ -300,7 +300,7 @@ def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, in
 
 
 def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
-    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415 - where a metric is evaluated
+    from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator  # noqa: PLC0415 - where a metric is evaluated
 
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
@@ -313,22 +313,22 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
             case model.Fluent():
                 code = task.encode(expression.arguments)
                 if code not in halt.state.fluents[expression.function]:
-                    raise Undefined("a fluent of the metric has no value")
+                    raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+                return apply_operator(expression.operator, [value(o) for o in expression.operands])
             case model.TotalTime():
                 return halt.end
             case model.IsViolated():
                 return soft.get(expression.preference, 0)
             case model.Duration():
-                raise Undefined("not a metric")
+                raise UndefinedNumber("not a metric")
             case _:
                 assert_never(expression)
 
     try:
         return str(value(task.metric.expression))
-    except Undefined:
+    except UndefinedNumber:
         return None
 
 

@@ -129,7 +129,7 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
         if read.timed is None:
             run = _Untimed(engine, book, deadline)
             book.note(run, ())
-            run.steps(read.steps)
+            run.run_steps(read.steps)
         else:
             run = _Timed(engine, book, read, compiled, deadline)
             book.note(run, ())
@@ -144,7 +144,12 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
         book.initial,
         tuple(book.moments),
         tuple([RuleTrack(rule, tuple(looks)) for rule, looks in sorted(book.looks.items())]),
-        tuple([StepFailure(f.step, f.code, f.detail, f.other, run.times.get(n)) for n, f in enumerate(run.failures)]),
+        tuple(
+            [
+                StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n))
+                for n, f in enumerate(run.failures)
+            ]
+        ),
         whole,
     )
 
@@ -152,7 +157,7 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
 def _steps(read: ResolvedPlan) -> Iterable[TimelineStep]:
     for number, taken in enumerate(read.steps, 1):
         timed = read.timed[number - 1] if read.timed is not None else None
-        written = read.text.steps[timed.written if timed is not None else number - 1]
+        written = read.text.steps[timed.source_index if timed is not None else number - 1]
         lasts = isinstance(taken, GroundAction) and taken.action.end is not None
         yield TimelineStep(
             number,
@@ -177,8 +182,8 @@ class _Book:
         self._told = 0
         self._open: dict[tuple[int, str], int] = {}
         """By rule and state, the last look."""
-        self._parts: list[RulePart] = engine.plan.parts
-        self._soft = engine.plan.soft
+        self._parts: list[RulePart] = engine.rule_set.parts
+        self._soft = engine.rule_set.preference_parts
 
     def note(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:
         """A letter has been reached."""
@@ -283,11 +288,11 @@ class _Untimed(Replay):
         self.times: dict[int, Number] = {}
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         return False
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         self._book.note(self, ((number, "start"),))
 
 
@@ -311,8 +316,8 @@ class _Timed(TimedReplay):
         self.times.update(dict.fromkeys(range(known, len(self.failures)), time))
         return done
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         assert self.events is not None
         self._book.note(self, self.events.get(self.letter, ()))
 

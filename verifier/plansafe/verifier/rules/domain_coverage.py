@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import write
-from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.grammar.sexpr import format_node
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
 from plansafe.verifier.rules.mapping import WordName
@@ -111,7 +111,9 @@ def _bound(symbols: Symbols, binding: AppliedMapping | None, kind: str, name: st
     entry = binding.mapping.entries.get((kind, name)) if binding is not None else None
     if entry is not None:
         unbound = len(entry.node) == 1
-        return WordMeaning(kind, name, UNBOUND) if unbound else WordMeaning(kind, name, MAPPED, write(entry.node[1]))
+        return (
+            WordMeaning(kind, name, UNBOUND) if unbound else WordMeaning(kind, name, MAPPED, format_node(entry.node[1]))
+        )
     known: dict[str, Collection[str]] = {
         "type": symbols.types.index,
         "constant": symbols.object_index,

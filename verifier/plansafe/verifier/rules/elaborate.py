@@ -6,16 +6,12 @@ from math import prod
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import (
-    Conditions,
-    Scope,
-    Symbols,
-    parse_number,
-)
-from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
-from plansafe.verifier.elaborate.task import Constraint
-from plansafe.verifier.elaborate.types import Typed
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.task import TaskConstraint
+from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
@@ -46,7 +42,7 @@ class RuleElaborator:
         self.openings: list[model.OpenPredicate] = []
         self.invariants: list[model.WorldInvariant] = []
 
-    def constraints(self, constraints: tuple[Constraint, ...]) -> None:
+    def constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
         """Add the constraints of domain and problem."""
         number = 0
         for constraint in constraints:
@@ -82,7 +78,7 @@ class RuleElaborator:
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
                 lacks += [("rule", VACUOUS)] if not lacks and is_vacuous(rule.node) else []
-                reason = mapping.without.get(word(rule.node[1]))
+                reason = mapping.without.get(token_text(rule.node[1]))
                 lacks += [] if lacks or reason is None else [("rule", reason[0])]
             if not lacks:
                 filled = mapping is not None and not mapping.filled.isdisjoint(mentioned(rule.node))
@@ -97,9 +93,9 @@ class RuleElaborator:
                 known[rule.specification] = known.get(rule.specification, 0) + 1
             else:
                 needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
-                message = f"rule `{word(rule.node[1])}` is not applicable: this domain has no {needs}"
+                message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
-                self.context.warning(SC.RULE_NOT_APPLICABLE, message, At(rule.node, 1), "not checked", help=help)
+                self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
         for binding in expanded.bindings:
             count = sum([known.get(specification, 0) for specification in binding.serves])
             if count:
@@ -123,27 +119,27 @@ class RuleElaborator:
         return False
 
     def _not_applicable(self, rule: PlainRule, lacks: list[WordName]) -> None:
-        name, kind, at = word(rule.node[1]), word(rule.node[0])[1:], At(rule.node)
+        name, kind, at = token_text(rule.node[1]), token_text(rule.node[0])[1:], Place(rule.node)
         hazard, targets = next(iter(said(rule.node, ":hazard")), None), said(rule.node, ":target")
         without = Rule(name, kind, (), (), (), at, rule.source, hazard=hazard, targets=targets)
         self.rules.append(without._replace(applicable=False, missing_names=tuple(lacks)))
 
-    def _open(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, At]) -> None:
+    def _open(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
             needed: set[WordName] = set()
             names_of_types(opening.typed, needed)
             names_of_formula(opening.atom, needed)
             what = f"nothing of `{opening.typed[0]}` is open"
-            if not say_lacking(self.context, needed, missing, what, At(opening.typed)):
+            if not say_lacking(self.context, needed, missing, what, Place(opening.typed)):
                 found = open_predicate(self.symbols, opening)
                 if found is not None:
                     opened.setdefault(found[:3], found)
         self.openings += opened.values()
 
-    def _invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, At]) -> None:
+    def _invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
-            what, at = f"invariant `{word(plain.node[1])}` says nothing", At(plain.node, 1)
+            what, at = f"invariant `{token_text(plain.node[1])}` says nothing", Place(plain.node, 1)
             if not say_lacking(self.context, mentioned(plain.node), missing, what, at):
                 invariant = world_invariant(self.symbols, plain.node)
                 if invariant is not None:
@@ -151,10 +147,10 @@ class RuleElaborator:
 
     def _rule(self, plain: PlainRule) -> None:
         context, node = self.context, plain.node
-        kind = word(node[0])
+        kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
         scope = Scope()
-        conditions = Conditions(self.symbols, scope, "rules")
+        conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
         declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
@@ -192,8 +188,8 @@ class RuleElaborator:
             case _:
                 parts = self._of_states(kind, formulas, steps, parameters)
         matches = tuple([self._match(step, parameters) for step in steps])
-        name, source = word(node[1]), plain.source
-        self.rules.append(Rule(name, kind[1:], parts, parameters, matches, At(node), source, False, *meta))
+        name, source = token_text(node[1]), plain.source
+        self.rules.append(Rule(name, kind[1:], parts, parameters, matches, Place(node), source, False, *meta))
 
     def _of_states(
         self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
@@ -224,7 +220,7 @@ class RuleElaborator:
         open_slots = [v for v in parameters if -1 - v.slot not in atom.arguments]
         return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
 
-    def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
+    def _steps(self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]) -> list[Formula]:
         """The steps of ``:on``, ``:at-end`` or ``:during``.
 
         Variables seen here first become parameters typed as the action's.
@@ -239,9 +235,9 @@ class RuleElaborator:
             return []
         at = fields[given[0]]
         value = value_of(at)
-        steps: list[tuple[Node, At]] = [(value, at)]
+        steps: list[tuple[Node, Place]] = [(value, at)]
         if isinstance(value, list) and step_connective(value) == "or":
-            steps = [(value[child], At(value, child)) for child in range(1, len(value))]
+            steps = [(value[child], Place(value, child)) for child in range(1, len(value))]
         implicit = self._implicit([step for step, _ in steps], conditions, declared)
         out: list[Formula] = []
         for step, where in steps:
@@ -252,10 +248,10 @@ class RuleElaborator:
             self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
         return out
 
-    def _implicit(self, steps: list[Node], conditions: Conditions, declared: list[Variable]) -> frozenset[str]:
+    def _implicit(self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]) -> frozenset[str]:
         """Bind the variables that are first seen in steps, each with the types that the actions give it."""
         found: dict[str, set[int]] = {}
-        places: dict[str, At] = {}
+        places: dict[str, Place] = {}
         for step in steps:
             if not isinstance(step, list) or not step or not isinstance(step[0], str):
                 continue
@@ -263,11 +259,11 @@ class RuleElaborator:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    found.setdefault(word(token), set()).update(types[child - 1])
-                    places.setdefault(word(token), At(step, child))
+                    found.setdefault(token_text(token), set()).update(types[child - 1])
+                    places.setdefault(token_text(token), Place(step, child))
         for name, alternatives in found.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
-            entry = Typed(name, places[name], None, None)
+            entry = TypedName(name, places[name], None, None)
             declared.append(conditions.scope.bind(entry, union, self.symbols.types.domain(union)))
         return frozenset(found)
 

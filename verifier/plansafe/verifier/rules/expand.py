@@ -10,19 +10,20 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import (
-    At,
     Context,
+    Place,
     did_you_mean,
     is_name,
     is_object_name,
     is_variable,
-    word,
+    token_text,
 )
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.elaborate.symbols import RESERVED
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import (
     RULE_KINDS,
     AppliedMapping,
@@ -56,8 +57,8 @@ class Specification(NamedTuple):
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
     own: list[list[Node]]
-    disabled: list[At]
-    opened: list[At]
+    disabled: list[Place]
+    opened: list[Place]
 
 
 class SpecExpander:
@@ -71,7 +72,7 @@ class SpecExpander:
         self.domain = domain
         self.resolve = resolve
         self._copies = TreeCopier(context)
-        self._mappings: dict[str, tuple[Mapping, At]] = {}
+        self._mappings: dict[str, tuple[Mapping, Place]] = {}
         self._bound: dict[str, str] = {}  # specification -> the one that its mapping names: itself, or one it serves
         self._used: set[str] = set()
         self._named: set[str] = set()  # all rules, disabled ones among them
@@ -106,7 +107,7 @@ class SpecExpander:
             if not serves:
                 continue
             for at in mapping.domain:
-                written = word(at.node[1])
+                written = token_text(at.node[1])
                 if written != self.domain:
                     message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
                     help = "unknown names below may have this cause"
@@ -130,12 +131,12 @@ class SpecExpander:
     def _two_rules(self, name: str, first: PlainRule, second: PlainRule) -> None:
         """Specifications given side by side may share what they extend, but not differ on a rule."""
         message = f"two specifications have a rule named `{name}`"
-        other = (At(first.node, 1), f"the rule of `{first.specification}`")
+        other = (Place(first.node, 1), f"the rule of `{first.specification}`")
         help = "rename one, or let one specification extend the other"
         self.context.error(
             SC.DECLARED_TWICE,
             message,
-            At(second.node, 1),
+            Place(second.node, 1),
             f"the rule of `{second.specification}`",
             other=other,
             help=help,
@@ -143,14 +144,16 @@ class SpecExpander:
 
     def _forms(self, source: Source) -> list[list[Node]]:
         context = self.context
-        top, found = read_text(source)
+        top, found = parse_source(source)
         context.diagnostics.extend(found)
         if top is None:
             context.errors += max(len(found), 1)
             return []
         context.places.append(Places(source, top))
         if not top:
-            context.error(SC.STRUCTURE, "the specification is empty", At(top), "expected `(define (safety name) ..)`")
+            context.error(
+                SC.STRUCTURE, "the specification is empty", Place(top), "expected `(define (safety name) ..)`"
+            )
         out = []
         for child, form in enumerate(top):
             if (
@@ -167,7 +170,7 @@ class SpecExpander:
                 context.error(
                     SC.STRUCTURE,
                     "expected `(define (safety name) ..)` or `(define (mapping name) ..)`",
-                    At(top, child),
+                    Place(top, child),
                     "not a specification",
                 )
                 if not isinstance(form, list):
@@ -178,12 +181,12 @@ class SpecExpander:
         wanted, mapping = read_mapping(self.context, form, self.opened)
         if wanted is None:
             return
-        _, first = self._mappings.setdefault(wanted, (mapping, At(form, 1)))
+        _, first = self._mappings.setdefault(wanted, (mapping, Place(form, 1)))
         if first.node is not form:
             help = "leave one of them out"
             message = f"two mappings bind `{wanted}`"
             self.context.error(
-                SC.DECLARED_TWICE, message, At(form, 1), "the second", other=(first, "the first"), help=help
+                SC.DECLARED_TWICE, message, Place(form, 1), "the second", other=(first, "the first"), help=help
             )
 
     # -- one specification --------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ class SpecExpander:
         context = self.context
         header = form[1]
         assert isinstance(header, list)
-        name = word(header[1])
+        name = token_text(header[1])
         mapping = None
         # A mapping binds the specification that it names and what this one extends, unless that has its own.
         for binding in (name, *reversed(chain)):
@@ -209,12 +212,12 @@ class SpecExpander:
                 self._section(section[0], section, specification)
             else:
                 expected = "expected `(:process ..)` or another section"
-                context.error(SC.STRUCTURE, "expected a rule or a section", At(form, child), expected)
+                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), expected)
         for at in specification.disabled:
             wanted = at.node[at.child or 0]
             if not isinstance(wanted, str) or specification.rules.pop(wanted, None) is None:
-                message = f"no inherited rule is named `{word(wanted)}`"
-                help = did_you_mean(word(wanted), specification.rules)
+                message = f"no inherited rule is named `{token_text(wanted)}`"
+                help = did_you_mean(token_text(wanted), specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
         for at in specification.opened:
             self._opening(at, specification)
@@ -244,17 +247,19 @@ class SpecExpander:
                 specification.own.append(section)
             case _:
                 message, help = f"unknown section `{head}`", did_you_mean(head, _SECTIONS)
-                self.context.error(SC.STRUCTURE, message, At(section, 0), "not a section of a specification", help=help)
+                self.context.error(
+                    SC.STRUCTURE, message, Place(section, 0), "not a section of a specification", help=help
+                )
 
     def _written_for(self, section: list[Node], specification: Specification) -> None:
         if len(section) != 2 or not is_object_name(section[1]):
-            self.context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            self.context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         elif section[1] != self.domain and specification.rewriter.mapping is None:
             message = f"the specification is written for domain `{section[1]}`, this one is `{self.domain}`"
             help = "unknown names below may have this cause; a mapping binds the specification to another domain"
-            self.context.warning(SC.OTHER_DOMAIN, message, At(section, 1), "another domain", help=help)
+            self.context.warning(SC.OTHER_DOMAIN, message, Place(section, 1), "another domain", help=help)
 
-    def _extend(self, at: At, specification: Specification) -> None:
+    def _extend(self, at: Place, specification: Specification) -> None:
         context = self.context
         wanted = at.node[at.child or 0]
         if not isinstance(wanted, str):
@@ -274,8 +279,8 @@ class SpecExpander:
             assert isinstance(header, list)
             if header[0] == "mapping":
                 continue
-            if word(header[1]) in chain or len(chain) > MAX_DEPTH:
-                message = f"specifications extend each other: {' -> '.join([*chain, word(header[1])])}"
+            if token_text(header[1]) in chain or len(chain) > MAX_DEPTH:
+                message = f"specifications extend each other: {' -> '.join([*chain, token_text(header[1])])}"
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
             theirs = self._specification(found, form, chain)
@@ -284,12 +289,12 @@ class SpecExpander:
             specification.rewriter.macros.update(theirs.rewriter.macros)
 
     def _own_rules(self, specification: Specification) -> None:
-        own: dict[str, At] = {}
+        own: dict[str, Place] = {}
         for rule in specification.own:
             if len(rule) < 2 or not is_object_name(rule[1]):
-                self.context.error(SC.STRUCTURE, "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
+                self.context.error(SC.STRUCTURE, "a rule needs a name", Place(rule), f"expected `({rule[0]} name ..)`")
                 continue
-            name, at = word(rule[1]), At(rule, 1)
+            name, at = token_text(rule[1]), Place(rule, 1)
             if name in own:
                 message = f"rule `{name}` is declared twice"
                 self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(own[name], "first here"))
@@ -305,21 +310,21 @@ class SpecExpander:
         found = read_template(section)
         if found is None:
             self.context.error(
-                SC.STRUCTURE, "expected `(:template name ($p ..) rule ..)`", At(section), "not a template"
+                SC.STRUCTURE, "expected `(:template name ($p ..) rule ..)`", Place(section), "not a template"
             )
         else:
-            specification.templates[word(section[1])] = found
+            specification.templates[token_text(section[1])] = found
 
     def _macro(self, section: list[Node], rewriter: Rewriter) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
             self.context.error(
-                SC.STRUCTURE, "expected `(:define (name ?x ..) formula)`", At(section), "not a definition"
+                SC.STRUCTURE, "expected `(:define (name ?x ..) formula)`", Place(section), "not a definition"
             )
             return
-        entries = typed_list(self.context, section[1], 1, is_variable, "a variable")
-        rewriter.macros[word(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
+        entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
+        rewriter.macros[token_text(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
 
-    def _opening(self, at: At, specification: Specification) -> None:
+    def _opening(self, at: Place, specification: Specification) -> None:
         """An element of ``(:open ..)``."""
         entry = at.node[at.child or 0]
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
@@ -330,12 +335,12 @@ class SpecExpander:
         named: list[Node] = [entry[0], *[token for token in without_types(entry[1:]) if is_variable(token)]]
         atom = self._copies.made(named, entry)
         for child, token in enumerate(named[1:], 1):
-            self.context.replaced[id(atom), child] = At(entry, places[word(token)])
+            self.context.replaced[id(atom), child] = Place(entry, places[token_text(token)])
         mapped = specification.rewriter.atom(atom, at)
         typed = specification.rewriter.types(entry)
         if isinstance(mapped, list) and mapped and isinstance(typed, list):
             self._openings.append(OpenDeclaration(typed, mapped, specification.source.name))
 
 
-def _entries(section: list[Node]) -> list[At]:
-    return [At(section, child) for child in range(1, len(section))]
+def _entries(section: list[Node]) -> list[Place]:
+    return [Place(section, child) for child in range(1, len(section))]

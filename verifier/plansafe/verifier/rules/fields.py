@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Scope
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
-from plansafe.verifier.elaborate.domain import value_of
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.sections import value_of
+from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
@@ -44,24 +44,27 @@ class Meta(NamedTuple):
     fix: str | None
 
 
-def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, At]) -> None:
+def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, Place]) -> None:
     """Report what a kind of rule cannot do without."""
     if kind == ":trajectory" and ":formula" not in fields:
-        context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", At(node, 1), "what must hold?")
+        context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", Place(node, 1), "what must hold?")
     elif kind == ":obligation":
         for key in (":when", ":then"):
             if key not in fields:
                 context.error(
                     SC.STRUCTURE,
                     f"an obligation needs `{key}`",
-                    At(node, 1),
+                    Place(node, 1),
                     "expected `:when` and `:then`",
                 )
     elif kind in (":process", ":termination"):
         keys = (":forbid", ":require", ":forbid-after", ":require-after")
         if not any([key in fields for key in keys]):
             context.error(
-                SC.STRUCTURE, "the rule forbids and requires nothing", At(node, 1), "expected `:forbid` or `:require`"
+                SC.STRUCTURE,
+                "the rule forbids and requires nothing",
+                Place(node, 1),
+                "expected `:forbid` or `:require`",
             )
         for key in keys[2:]:
             if key in fields and not any([step in fields for step in STEP_FIELDS]):
@@ -74,7 +77,7 @@ def check_complete(context: Context, kind: str, node: list[Node], fields: dict[s
                 )
 
 
-def check_texts(context: Context, fields: dict[str, At], scope: Scope) -> None:
+def check_texts(context: Context, fields: dict[str, Place], scope: Scope) -> None:
     """Variables in messages must be variables of the rule."""
     names = {v.name for v in scope.slots}
     for key in (":message", ":fix"):
@@ -87,7 +90,7 @@ def check_texts(context: Context, fields: dict[str, At], scope: Scope) -> None:
                 context.error(SC.UNBOUND_VARIABLE, message, fields[key], "in this text", help=help)
 
 
-def read_meta(context: Context, fields: dict[str, At]) -> Meta:
+def read_meta(context: Context, fields: dict[str, Place]) -> Meta:
     """Read hazard, targets, severity and texts; mistakes are reported."""
     hazard = _token(context, fields, ":hazard")
     if hazard is not None and not is_object_name(hazard):
@@ -104,7 +107,7 @@ def read_meta(context: Context, fields: dict[str, At]) -> Meta:
     targets: tuple[str, ...] = ()
     if ":target" in fields:
         value = value_of(fields[":target"])
-        targets = tuple([word(t) for t in (value if isinstance(value, list) else [value])])
+        targets = tuple([token_text(t) for t in (value if isinstance(value, list) else [value])])
         for target in targets:
             if target not in TARGETS:
                 context.error(
@@ -123,7 +126,7 @@ def read_meta(context: Context, fields: dict[str, At]) -> Meta:
     return Meta(hazard, targets, severity, *texts)
 
 
-def _token(context: Context, fields: dict[str, At], key: str) -> str | None:
+def _token(context: Context, fields: dict[str, Place], key: str) -> str | None:
     if key not in fields:
         return None
     value = value_of(fields[key])

@@ -14,8 +14,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import Symbols
-from plansafe.verifier.elaborate.context import Context, did_you_mean, word
+from plansafe.verifier.elaborate.context import Context, did_you_mean, token_text
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule
@@ -105,9 +105,9 @@ class ProfileApplication:
         """Check the names of rules and hazards, and leave out the rules that are off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
-        rules = {word(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
+        rules = {token_text(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
         hazards = {hazard for hazard in rules.values() if hazard is not None}
-        severities = {word(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
+        severities = {token_text(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
         off: set[str] = set()
         for entry in self._profile.entries:
             self._known(entry, "rule", entry.rules, rules)
@@ -116,7 +116,7 @@ class ProfileApplication:
                 meant = [r for r, hazard in rules.items() if r not in off and _means(entry, r, hazard)]
                 self._changes += [RuleChange(r, severities[r], OFF, entry.reason, self._at(entry.place)) for r in meant]
                 off.update(meant)
-        return expanded._replace(rules=[rule for rule in expanded.rules if word(rule.node[1]) not in off])
+        return expanded._replace(rules=[rule for rule in expanded.rules if token_text(rule.node[1]) not in off])
 
     def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
         """Change severities in place, and say what is exempt."""
@@ -235,7 +235,7 @@ def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> lis
     """The tree of a rule with the severity that a profile gives it, for who reads the text."""
     node = rule.node
     for change in changes:
-        if change.rule == word(node[1]) and change.after != OFF:
+        if change.rule == token_text(node[1]) and change.after != OFF:
             places = [n for n, child in enumerate(node) if child == ":severity"]
             node = [*node, ":severity", change.after] if not places else list(node)
             for place in places:
@@ -249,7 +249,7 @@ def _means(entry: ProfileEntry, rule: str, hazard: str | None) -> bool:
 
 def _field(rule: PlainRule, key: str) -> str | None:
     places = [n for n, child in enumerate(rule.node[:-1]) if child == key]
-    return word(rule.node[places[0] + 1]) if places else None
+    return token_text(rule.node[places[0] + 1]) if places else None
 
 
 def _kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
@@ -258,6 +258,8 @@ def _kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ..
     for binding in expanded.bindings:
         for name in binding.mapping.types:
             stands = binding.mapping.type(name)
-            out[name] = tuple([word(part) for part in stands[1:]]) if isinstance(stands, list) else (word(stands),)
+            out[name] = (
+                tuple([token_text(part) for part in stands[1:]]) if isinstance(stands, list) else (token_text(stands),)
+            )
     out.update({name: (name,) for name in symbols.types.names})
     return out

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_variable, word
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.grammar.sexpr import Node, format_node
+from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
 from plansafe.verifier.rules.mapping import WordName
 
@@ -36,7 +36,7 @@ def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, WordName | N
             steps = child[1:] if step_connective(child) == "or" else [child]
             left = [step for step in steps if narrow.possible(step, scope)]
             if not left and steps:
-                lost = ("step", write(steps[0]))
+                lost = ("step", format_node(steps[0]))
             out.append(narrow.same(["or", *left], child) if 0 < len(left) < len(steps) else child)
         elif key in FORMULA_FIELDS:
             out.append(narrow.formula(child, scope))
@@ -85,10 +85,10 @@ class _Narrow:
     def same(self, made: list[Node], origin: list[Node]) -> list[Node]:
         """A new list, whose children stand where those of ``origin`` do."""
         context = self.symbols.context
-        context.made(made, At(origin))
+        context.made(made, Place(origin))
         for child, part in enumerate(made):
             if isinstance(part, str) and (child >= len(origin) or origin[child] != part):
-                context.replaced[id(made), child] = At(origin)
+                context.replaced[id(made), child] = Place(origin)
         return made
 
     def bound(self, typed: Node, scope: Scope) -> Scope:
@@ -97,23 +97,25 @@ class _Narrow:
             return scope
         index = self.symbols.types.index
         inner = dict(scope)
-        for entry in typed_list(Context(), typed, 0, is_variable, "a variable"):
+        for entry in parse_typed_list(Context(), typed, 0, is_variable, "a variable"):
             inner[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
         return inner
 
     def possible(self, step: Node, scope: Scope) -> bool:
         """Whether something of the types in scope may match a step; also for what is no step at all."""
-        types = self.symbols.parameter_types.get(word(step[0])) if isinstance(step, list) and step else None
+        types = self.symbols.parameter_types.get(token_text(step[0])) if isinstance(step, list) and step else None
         if types is None or not isinstance(step, list) or len(step) != len(types) + 1:
             return True
         meets = self.symbols.types.variable_meets
-        return all([meets(scope[word(t)], w) for t, w in zip(step[1:], types, strict=True) if word(t) in scope])
+        return all(
+            [meets(scope[token_text(t)], w) for t, w in zip(step[1:], types, strict=True) if token_text(t) in scope]
+        )
 
     def formula(self, node: Node, scope: Scope) -> Node:
         """The formula with ``(or)``, which is false, for each step that cannot happen."""
         if not isinstance(node, list) or not node:
             return node
-        if word(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
+        if token_text(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
             return node if self.possible(node[1], scope) else self.same(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
             scope = self.bound(node[1], scope)

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 from plansafe.verifier.rules.tree_copies import TreeCopier
 
 WordName = tuple[str, str]
@@ -45,12 +45,12 @@ class Mapping(NamedTuple):
     names: dict[str, Node]
     types: dict[str, Node]
     steps: dict[str, tuple[list[str], Node]]
-    entries: dict[WordName, At]
+    entries: dict[WordName, Place]
     nothing: set[WordName]
-    groups: dict[str, At]
-    domain: list[At]
-    without: dict[str, tuple[str, At]]
-    plain: dict[str, At]
+    groups: dict[str, Place]
+    domain: list[Place]
+    without: dict[str, tuple[str, Place]]
+    plain: dict[str, Place]
     filled: set[WordName]
 
     def has_nothing_for(self, *names: WordName) -> bool:
@@ -78,29 +78,31 @@ def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()
         reader.open_groups(form)
     for child in range(2, len(form)):
         section = form[child]
-        head = word(section[0]) if isinstance(section, list) and section else ""
+        head = token_text(section[0]) if isinstance(section, list) and section else ""
         if not isinstance(section, list) or head not in _SECTIONS:
             help = did_you_mean(head, _SECTIONS)
-            context.error(SC.STRUCTURE, "expected a section of a mapping", At(form, child), "not a section", help=help)
+            context.error(
+                SC.STRUCTURE, "expected a section of a mapping", Place(form, child), "not a section", help=help
+            )
         elif head == ":specification":
             wanted = section[1] if len(section) > 1 else None
         elif head in _REPLACED or head == ":groups":
             for position in range(1, len(section)):
-                reader.entry(head, section[position], At(section, position))
+                reader.entry(head, section[position], Place(section, position))
         elif head == ":plain":
             for position in range(1, len(section)):
-                reader.plain(section[position], At(section, position))
+                reader.plain(section[position], Place(section, position))
         elif head == ":without":
             for position in range(1, len(section)):
-                reader.left_out(section[position], At(section, position))
+                reader.left_out(section[position], Place(section, position))
         elif len(section) != 2 or not is_object_name(section[1]):
-            context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         else:
-            mapping.domain.append(At(section, 1))
+            mapping.domain.append(Place(section, 1))
     if isinstance(wanted, str):
         return wanted, mapping
     context.error(
-        SC.STRUCTURE, "a mapping must name its specification", At(form, 1), "expected `(:specification name)`"
+        SC.STRUCTURE, "a mapping must name its specification", Place(form, 1), "expected `(:specification name)`"
     )
     return None, mapping
 
@@ -116,7 +118,7 @@ class _Reader:
         self.kinds_of_groups: dict[str, list[str]] = {}
         self._made = TreeCopier(context).made
 
-    def entry(self, head: str, entry: Node, at: At) -> None:
+    def entry(self, head: str, entry: Node, at: Place) -> None:
         """One ``(theirs ours)``, or ``(theirs)``."""
         context, mapping = self.context, self.mapping
         if not isinstance(entry, list) or len(entry) not in ((2,) if head == ":groups" else (1, 2)):
@@ -126,7 +128,7 @@ class _Reader:
         if not (isinstance(theirs, str) if flat else _is_head(theirs)):
             context.error(SC.STRUCTURE, "expected `((name ?x ..) replacement)`", at, "not a replacement")
             return
-        name = theirs if isinstance(theirs, str) else word(theirs[0])
+        name = theirs if isinstance(theirs, str) else token_text(theirs[0])
         if len(entry) == 2 and head != ":constants":
             ours = self._types(entry[1]) if flat else self._formula(entry[1])
             entry = entry if ours is entry[1] else self._made([theirs, ours], entry)
@@ -141,17 +143,17 @@ class _Reader:
                 SC.DECLARED_TWICE, f"{key[0]} `{name}` is bound twice", at, "again here", other=(first, "first here")
             )
         if head == ":groups":
-            mapping.groups[name] = At(entry)
+            mapping.groups[name] = Place(entry)
             self.groups[name] = entry[1]
             return
-        mapping.entries[key] = At(entry)
+        mapping.entries[key] = Place(entry)
         if len(entry) == 1:
             mapping.nothing.add(key)
         elif flat:
             (mapping.types if head == ":types" else mapping.names)[name] = entry[1]
         else:
             target = mapping.steps if head == ":actions" else mapping.atoms
-            target[name] = ([word(token) for token in theirs[1:]], entry[1])
+            target[name] = ([token_text(token) for token in theirs[1:]], entry[1])
 
     def open_groups(self, form: list[Node]) -> None:
         """Note which opened kinds are bound to which groups."""
@@ -159,7 +161,7 @@ class _Reader:
             if _is_head(section) and section[0] == ":types":
                 for entry in section[1:]:
                     if _is_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and entry[0] in self.opened:
-                        self.kinds_of_groups.setdefault(entry[1], []).append(word(entry[0]))
+                        self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
 
     def _opened(self, entry: list[Node], kinds: list[str]) -> list[Node]:
         """An entry that is also bound to the types of opened kinds."""
@@ -170,14 +172,14 @@ class _Reader:
         more = [name for kind in kinds if (name := kind_type_name(kind)) not in types]
         return self._made([entry[0], self._made(["either", *types, *more], entry)], entry)
 
-    def plain(self, node: Node, at: At) -> None:
+    def plain(self, node: Node, at: Place) -> None:
         """One type of ``:plain``, or a group."""
         types = self._types(node)
         for name in types[1:] if isinstance(types, list) else [types]:
             if isinstance(name, str):
                 self.mapping.plain.setdefault(name, at)
 
-    def left_out(self, entry: Node, at: At) -> None:
+    def left_out(self, entry: Node, at: Place) -> None:
         """One ``(rule "reason")`` of ``:without``."""
         if not (
             isinstance(entry, list)
@@ -188,12 +190,12 @@ class _Reader:
         ):
             self.context.error(SC.STRUCTURE, 'expected `(rule "reason")`', at, "not a rule with a reason")
             return
-        name, without = word(entry[0]), self.mapping.without
+        name, without = token_text(entry[0]), self.mapping.without
         if name in without:
             message = f"rule `{name}` is left out twice"
             self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(without[name][1], "first here"))
         reason = entry[1][1:-1].replace('\\"', '"').replace("\\\\", "\\")
-        without[name] = (reason, At(entry, 0))
+        without[name] = (reason, Place(entry, 0))
 
     def _types(self, node: Node) -> Node:
         """A type or ``(either ..)`` with groups replaced by their types, each of which keeps its place."""
@@ -202,12 +204,12 @@ class _Reader:
         if not any([child in self.groups for child in node if isinstance(child, str)]):
             return node
         made: list[Node] = []
-        places: list[At] = []
+        places: list[Place] = []
         known: set[str] = set()
         for position, child in enumerate(node):
             group = self.groups.get(child, child) if isinstance(child, str) else child
-            names = [(At(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
-            for place, name in names or [(At(node, position), group)]:
+            names = [(Place(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
+            for place, name in names or [(Place(node, position), group)]:
                 if not (isinstance(name, str) and name in known):
                     known.update([name] if isinstance(name, str) else [])
                     made.append(name)

@@ -10,9 +10,18 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import (
+    Context,
+    Place,
+    did_you_mean,
+    is_name,
+    is_object_name,
+    is_variable,
+    token_text,
+)
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, Vocabulary, step_connective
 from plansafe.verifier.rules.mapping import WordName
 
@@ -20,8 +29,8 @@ from plansafe.verifier.rules.mapping import WordName
 class Word(NamedTuple):
     """A word of a vocabulary: its typed parameters (of a type or constant: its own type), and where it stands."""
 
-    parameters: list[Typed]
-    at: At
+    parameters: list[TypedName]
+    at: Place
 
 
 def words_of(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName, Word]:
@@ -35,14 +44,16 @@ def words_of(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName,
             if not isinstance(section, list):
                 continue
             if head in (":types", ":constants"):
-                for entry in typed_list(silent, section, 1, is_object_name, "a name"):
-                    out.setdefault((word(head)[1:-1], entry.name), Word([entry], entry.at))
+                for entry in parse_typed_list(silent, section, 1, is_object_name, "a name"):
+                    out.setdefault((token_text(head)[1:-1], entry.name), Word([entry], entry.at))
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
                     declared = section[child]
                     if isinstance(declared, list) and declared and is_name(declared[0]):
-                        parameters = typed_list(silent, declared, 1, is_variable, "a variable")
-                        out.setdefault((word(head)[1:-1], word(declared[0])), Word(parameters, At(declared)))
+                        parameters = parse_typed_list(silent, declared, 1, is_variable, "a variable")
+                        out.setdefault(
+                            (token_text(head)[1:-1], token_text(declared[0])), Word(parameters, Place(declared))
+                        )
     return out
 
 
@@ -95,27 +106,27 @@ class _Check:
         symbols.action_predicates.clear()
         symbols.action_predicates.update(action_predicates)
 
-    def _needless(self, name: WordName, at: At) -> None:
+    def _needless(self, name: WordName, at: Place) -> None:
         kind, theirs = name
         near = did_you_mean(theirs, [other for section, other in self.words if section == kind])
         for section, other in self.words:
             if other == theirs:
                 near = f"it is {'an' if section == 'action' else 'a'} {section}: bind it in `:{section}s`"
         message = f"the vocabulary of `{self.binding.specification}` has no {kind} `{theirs}`"
-        place = At(at.node[0], 0) if isinstance(at.node[0], list) else At(at.node, 0)
+        place = Place(at.node[0], 0) if isinstance(at.node[0], list) else Place(at.node, 0)
         self.context.warning(SC.VOCABULARY, message, place, "not used", help=near)
 
     # -- types and constants ------------------------------------------------------------------------------------------
 
-    def _alternatives(self, at: At) -> tuple[int, ...]:
+    def _alternatives(self, at: Place) -> tuple[int, ...]:
         """The domain's types that an entry of ``:types`` or ``:groups`` names; unknown ones are reported."""
         ours = at.node[1]
-        typed = self.context.made(["?x", "-", ours], At(at.node, 1))
-        (entry,) = typed_list(self.context, typed, 0, is_variable, "a variable")
+        typed = self.context.made(["?x", "-", ours], Place(at.node, 1))
+        (entry,) = parse_typed_list(self.context, typed, 0, is_variable, "a variable")
         names = entry.types or ()
         for name in names:
             if name not in self.symbols.types.index:
-                place = At(ours, ours.index(name)) if isinstance(ours, list) else At(at.node, 1)
+                place = Place(ours, ours.index(name)) if isinstance(ours, list) else Place(at.node, 1)
                 self.symbols.types.unknown(name, place)
         return self._known(names)
 
@@ -131,7 +142,7 @@ class _Check:
             found.update(self.types.get(name) or self._known((name,)))
         return (0,) if 0 in found else tuple(sorted(found)) or (0,)
 
-    def _kind(self, theirs: str, at: At, known: Word | None) -> None:
+    def _kind(self, theirs: str, at: Place, known: Word | None) -> None:
         """A kind below another is bound to types below the other's."""
         table = self.symbols.types
         parents = (known.parameters[0].types if known is not None else None) or ()
@@ -141,28 +152,30 @@ class _Check:
             names = " or ".join([f"`{name}`" for name in parents])
             message = f"every `{theirs}` is a {names}, but `{outside[0]}` is none"
             help = f"bind {names} to something that includes it"
-            self.context.warning(SC.VOCABULARY, message, At(at.node, 1), f"not all of these are a {names}", help=help)
+            self.context.warning(
+                SC.VOCABULARY, message, Place(at.node, 1), f"not all of these are a {names}", help=help
+            )
 
-    def _constant(self, at: At) -> None:
+    def _constant(self, at: Place) -> None:
         name = at.node[1]
         if not is_object_name(name):
-            self.context.error(SC.STRUCTURE, "bind a constant to one object", At(at.node, 1), "not an object")
+            self.context.error(SC.STRUCTURE, "bind a constant to one object", Place(at.node, 1), "not an object")
         elif name not in self.symbols.object_index:
-            help = did_you_mean(word(name), self.symbols.object_index)
+            help = did_you_mean(token_text(name), self.symbols.object_index)
             self.context.error(
-                SC.UNKNOWN_OBJECT, f"unknown object `{word(name)}`", At(at.node, 1), "not declared", help=help
+                SC.UNKNOWN_OBJECT, f"unknown object `{token_text(name)}`", Place(at.node, 1), "not declared", help=help
             )
 
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
-    def _replacement(self, kind: str, at: At, known: Word | None) -> None:
+    def _replacement(self, kind: str, at: Place, known: Word | None) -> None:
         head = at.node[0]
         assert isinstance(head, list)
         if known is not None and len(known.parameters) != len(head) - 1:
             count = len(known.parameters)
-            message = f"the vocabulary has `{word(head[0])}` with {count} argument{'' if count == 1 else 's'}"
+            message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
             self.context.error(
-                SC.VOCABULARY, message, At(head), f"{len(head) - 1} here", other=(known.at, "declared here")
+                SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", other=(known.at, "declared here")
             )
             return
         scope = Scope()
@@ -170,28 +183,28 @@ class _Check:
             types = None if known is None else known.parameters[child - 1].types
             if not self._bind(scope, head, child, types):
                 return
-        conditions = Conditions(self.symbols, scope, "rules")
+        conditions = ConditionReader(self.symbols, scope, "rules")
         if kind == "predicate":
-            conditions.formula(at.node[1], At(at.node, 1))
+            conditions.formula(at.node[1], Place(at.node, 1))
         elif kind == "function":
             conditions.expression(at.node, 1)
         else:
-            self._steps(conditions, At(at.node, 1), frozenset(scope.visible))
+            self._steps(conditions, Place(at.node, 1), frozenset(scope.visible))
 
-    def _steps(self, conditions: Conditions, at: At, own: frozenset[str]) -> None:
+    def _steps(self, conditions: ConditionReader, at: Place, own: frozenset[str]) -> None:
         """A replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
         head = step[0] if isinstance(step, list) and step else None
         if isinstance(step, list) and head == "or" and step_connective(step):
             for child in range(1, len(step)):
-                self._steps(conditions, At(step, child), own)
+                self._steps(conditions, Place(step, child), own)
         elif isinstance(step, list) and step_connective(step) and len(step) == 3:
             mark = conditions.scope.mark()
             if head == "exists":
-                conditions.bind(step[1], At(step, 1))
+                conditions.bind(step[1], Place(step, 1))
             else:
-                conditions.formula(step[1], At(step, 1))
-            self._steps(conditions, At(step, 2), own)
+                conditions.formula(step[1], Place(step, 1))
+            self._steps(conditions, Place(step, 2), own)
             conditions.scope.restore(mark)
         else:
             # A step may take less than the vocabulary says: then it matches less.
@@ -202,14 +215,14 @@ class _Check:
         token = head[child]
         if not isinstance(token, str) or not is_variable(token):
             self.context.error(
-                SC.STRUCTURE, f"`{word(token)}` is not a variable", At(head, child), "expected a variable"
+                SC.STRUCTURE, f"`{token_text(token)}` is not a variable", Place(head, child), "expected a variable"
             )
             return False
         if token in scope.visible:
             other = (scope.visible[token][2], "first here")
             message = f"variable `{token}` is declared twice"
-            self.context.error(SC.DECLARED_TWICE, message, At(head, child), "again here", other=other)
+            self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", other=other)
             return False
         # Which objects it ranges over does not matter: nothing of this is run.
-        scope.bind(Typed(token, At(head, child), None, None), self._meaning(types), 0)
+        scope.bind(TypedName(token, Place(head, child), None, None), self._meaning(types), 0)
         return True

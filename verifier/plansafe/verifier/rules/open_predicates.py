@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
 from plansafe.verifier.rules.expanded_specs import OpenDeclaration
 
@@ -21,7 +22,7 @@ def open_predicate(symbols: Symbols, plain: OpenDeclaration) -> OpenPredicate | 
     errors = context.errors
     scope = Scope()
     allowed: dict[int, set[int]] = {}
-    for entry in typed_list(context, plain.typed, 1, is_variable, "a variable"):
+    for entry in parse_typed_list(context, plain.typed, 1, is_variable, "a variable"):
         given = ANY if entry.types is None else types.resolve(entry.types, entry.types_at)
         known = scope.visible.get(entry.name)
         slot = scope.bind(entry, given, types.domain(given)).slot if known is None else known[0]
@@ -29,14 +30,14 @@ def open_predicate(symbols: Symbols, plain: OpenDeclaration) -> OpenPredicate | 
         allowed[slot] = allowed[slot] & own if slot in allowed else set(own)
     if context.errors > errors:
         return None
-    atom = Conditions(symbols, scope).formula(plain.atom, At(plain.atom))
+    atom = ConditionReader(symbols, scope).formula(plain.atom, Place(plain.atom))
     if context.errors > errors or not isinstance(atom, Atom):
         return None
     if atom.predicate in symbols.derived:
         name = symbols.predicates[atom.predicate].name
         message = f"derived predicate `{name}` cannot be open"
         help = "open the predicates that it is derived from"
-        context.error(SC.STRUCTURE, message, At(plain.atom, 0), "derived, not given", help=help)
+        context.error(SC.STRUCTURE, message, Place(plain.atom, 0), "derived, not given", help=help)
         return None
     if not all(allowed.values()):
         allowed = {slot: set() for slot in allowed}  # also variables that a mapping drops
@@ -46,7 +47,7 @@ def open_predicate(symbols: Symbols, plain: OpenDeclaration) -> OpenPredicate | 
         numbers.setdefault(argument, len(numbers))
         own = frozenset((argument,)) if argument >= 0 else frozenset(allowed[-1 - argument])
         domains.append(types.subset(tuple([o for o in types.domains[domain] if o in own])))
-    return OpenPredicate(atom.predicate, tuple([numbers[a] for a in atom.arguments]), tuple(domains), At(plain.atom))
+    return OpenPredicate(atom.predicate, tuple([numbers[a] for a in atom.arguments]), tuple(domains), Place(plain.atom))
 
 
 def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None:
@@ -57,11 +58,11 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
     given = [kind for kind in KINDS if kind in fields]
     if len(given) != 1 and context.errors == errors:
         text = "expected one condition" if not given else "an invariant has exactly one condition"
-        at = fields[given[1]] if given else At(node, 1)
+        at = fields[given[1]] if given else Place(node, 1)
         message = "an invariant needs one of `:holds`, `:exactly-one` and `:at-most-one`"
         context.error(SC.STRUCTURE, message, at, text)
     scope = Scope()
-    conditions = Conditions(symbols, scope)
+    conditions = ConditionReader(symbols, scope)
     parameters: tuple[Variable, ...] = ()
     if ":parameters" in fields:
         parameters = tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
@@ -75,10 +76,12 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
             _atoms(conditions, fields[kind], atoms, counted)
     if context.errors > errors:
         return None
-    return WorldInvariant(word(node[1]), parameters, given[0][1:], formula, tuple(atoms), tuple(counted), At(node))
+    return WorldInvariant(
+        token_text(node[1]), parameters, given[0][1:], formula, tuple(atoms), tuple(counted), Place(node)
+    )
 
 
-def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Variable]) -> None:
+def _atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
     """The atoms of a counting invariant; variables that are not parameters are bound for each atom alone."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
     value = value_of(at)
@@ -86,7 +89,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
         context.error(SC.STRUCTURE, "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
         return
     for child, atom in enumerate(value):
-        where = At(value, child)
+        where = Place(value, child)
         if atom == [] and context.errors:
             return  # its mapping is no fact, which has been said
         if not isinstance(atom, list) or not atom:
@@ -97,7 +100,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
         counted += _bound(symbols, scope, atom)
         formula = conditions.formula(atom, where)
         scope.restore(mark)
-        if isinstance(formula, Atom) and word(atom[0]) in symbols.predicate_index:  # not `(and (p))`
+        if isinstance(formula, Atom) and token_text(atom[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
             context.error(SC.STRUCTURE, "expected a fact to count", where, "no fact", help="use `:holds`")
@@ -106,7 +109,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
 def _bound(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:
     """Bind the variables of an atom that are not in sight to all objects that the predicate takes in their places."""
     types = symbols.types
-    index = symbols.predicate_index.get(word(atom[0]))
+    index = symbols.predicate_index.get(token_text(atom[0]))
     declared = symbols.predicates[index] if index is not None else None
     if declared is None or len(declared.types) != len(atom) - 1:
         return []
@@ -120,6 +123,6 @@ def _bound(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:
         for place in found[1:]:
             both = types.domain_sets[domain] & types.domain_sets[declared.domains[place]]
             domain = types.subset(tuple([o for o in types.domains[domain] if o in both]))
-        entry = Typed(name, At(atom, found[0] + 1), None, None)
+        entry = TypedName(name, Place(atom, found[0] + 1), None, None)
         out.append(scope.bind(entry, declared.types[found[0]], domain))
     return out

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import RESERVED
-from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
+from plansafe.grammar.sexpr import Node, format_node
+from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_connective
 from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, unbound_name
 from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
@@ -27,7 +27,7 @@ class Rewriter:
 
     def rule(self, rule: list[Node]) -> list[Node]:
         """A rule or an invariant."""
-        if self.mapping is None and not (self.macros and tokens(rule) & self.macros.keys()):
+        if self.mapping is None and not (self.macros and all_tokens(rule) & self.macros.keys()):
             return rule
         made: list[Node] = []
         more: list[Node] = []
@@ -37,12 +37,12 @@ class Rewriter:
             if key in FORMULA_FIELDS:
                 made.append(self.formula(child))
             elif key in STEP_FIELDS:
-                step, typed, guard = self._plain(word(key), self._step(child), child)
+                step, typed, guard = self._plain(token_text(key), self._step(child), child)
                 made.append(step)
                 more += [*typed, *_dropped(child, step, guard, rule)]
                 when = guard or when
             elif key in ATOMS_FIELDS and isinstance(child, list):
-                made.append(self._made([self.atom(atom, At(child, at)) for at, atom in enumerate(child)], child))
+                made.append(self._made([self.atom(atom, Place(child, at)) for at, atom in enumerate(child)], child))
             elif key == ":parameters":
                 made.append(self.types(child))
             else:
@@ -61,7 +61,7 @@ class Rewriter:
             made += [":when", when]
         return self._made(made, rule)
 
-    def atom(self, atom: Node, at: At) -> Node:
+    def atom(self, atom: Node, at: Place) -> Node:
         """An atom where no other formula can stand, written at ``at``; ``()`` after a diagnostic."""
         errors = self._context.errors
         made = self.formula(atom)
@@ -87,7 +87,7 @@ class Rewriter:
                 return self._made(["and" if head == "forall" else "or"], node)
             return self._made([head, typed, self.formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
-            return self._taken(word(head), self._step(node[1]), node)
+            return self._taken(token_text(head), self._step(node[1]), node)
         rest = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
         if isinstance(head, str):
             replacement = self._replacement(head)
@@ -104,7 +104,7 @@ class Rewriter:
         return self.macros.get(head) or (self.mapping.atoms.get(head) if self.mapping else None)
 
     def _used(self, node: list[Node], parameters: list[str], body: Node, values: dict[str, Node]) -> Node:
-        return self._copies.copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
+        return self._copies.copy(body, values, {name: Place(node, child) for child, name in enumerate(parameters, 1)})
 
     def _constant(self, token: str) -> Node:
         return token if self.mapping is None else self.mapping.constant(token)
@@ -146,17 +146,17 @@ class Rewriter:
                 flat.extend(made[1:] if isinstance(made, list) and step_connective(made) == "or" else [made])
             return self._made(flat, node)
         rest = [self._constant(child) if isinstance(child, str) else child for child in node[1:]]
-        found = mapping.steps.get(word(node[0]))
+        found = mapping.steps.get(token_text(node[0]))
         if found is None:
             return self._made(
-                [unbound_name(word(node[0])) if mapping.has_nothing_for(_action(node)) else node[0], *rest], node
+                [unbound_name(token_text(node[0])) if mapping.has_nothing_for(_action(node)) else node[0], *rest], node
             )
         parameters, body = found
         values = self._copies.values(node, rest, parameters, body)
         if values is None:
             return node
         anything: list[Node] = []
-        for name in parameters if "when" in tokens(body) else ():
+        for name in parameters if "when" in all_tokens(body) else ():
             if values[name] == "_":  # whatever it is, the condition speaks of the same
                 values[name] = self._copies.fresh(name)
                 anything += [values[name], "-", "object"]
@@ -175,7 +175,7 @@ class Rewriter:
         def made(*parts: Node) -> list[Node]:
             return self._made(list(parts), origin)
 
-        around = [write([typed, conditions]) for typed, conditions, _ in cases]
+        around = [format_node([typed, conditions]) for typed, conditions, _ in cases]
         if around.count(around[0]) == len(around):
             typed, conditions, _ = cases[0]
             steps: list[Node] = [plain for _, _, plain in cases]
@@ -230,9 +230,9 @@ def _cases(step: Node) -> list[tuple[list[Node], list[Node], Node]]:
 def _dropped(step: Node, mapped: Node, guard: Node, rule: list[Node]) -> list[Node]:
     """Variables of a step that only the condition of its mapping speaks of: parameters, unless they are declared."""
     named = rule[rule.index(":parameters") + 1] if ":parameters" in rule[:-1] else []
-    gone = (tokens(guard) & tokens(step)) - tokens(mapped) - tokens(named)
-    return [word for name in sorted(gone) if is_variable(name) for word in (name, "-", "object")]
+    gone = (all_tokens(guard) & all_tokens(step)) - all_tokens(mapped) - all_tokens(named)
+    return [token for name in sorted(gone) if is_variable(name) for token in (name, "-", "object")]
 
 
 def _action(step: Node) -> WordName:
-    return "action", word(step[0]) if isinstance(step, list) and step else ""
+    return "action", token_text(step[0]) if isinstance(step, list) and step else ""

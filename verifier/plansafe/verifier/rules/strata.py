@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import Formula, Temporal
 from plansafe.verifier.model.operations import PAST_OPERATORS, TRACE_OPERATORS, children
 
 MAX_TEMPORAL_DEPTH = 200
 
 
-def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
+def stratified(context: Context, formula: Formula, at: Place, past: bool) -> bool:
     """No future operator below a past one; in all rules but trajectories none at all."""
     depth_first: list[tuple[Formula, bool, int]] = [(formula, past, 0)]
     while depth_first:
@@ -38,7 +38,7 @@ def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
     return True
 
 
-def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
+def trace_operators_on_top(context: Context, formula: Formula, at: Place) -> bool:
     """The operators that look at the whole trace stand at the top."""
     stack: list[tuple[Formula, bool]] = [(formula, True)]
     while stack:

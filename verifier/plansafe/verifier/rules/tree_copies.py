@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, word
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.elaborate.context import Context, Place, token_text
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 
 MAX_NODES = 1_000_000
 
@@ -20,11 +20,11 @@ class TreeCopier:
 
     def made(self, made: list[Node], origin: list[Node]) -> list[Node]:
         """Note what a list that was made stands for."""
-        self.context.made(made, At(origin))
+        self.context.made(made, Place(origin))
         self._count(len(made))
         return made
 
-    def copy(self, node: Node, values: dict[str, Node], places: dict[str, At]) -> Node:
+    def copy(self, node: Node, values: dict[str, Node], places: dict[str, Place]) -> Node:
         """A copy with tokens replaced by ``values``.
 
         Diagnostics about a replaced token point to its entry in ``places``.
@@ -33,7 +33,7 @@ class TreeCopier:
         if isinstance(node, str):
             return values[node] if node in values else _filled(node, values)
         made: list[Node] = [self.copy(child, values, places) for child in node]
-        self.context.made(made, At(node))
+        self.context.made(made, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
                 self.context.replaced[id(made), number] = places[child]
@@ -44,8 +44,8 @@ class TreeCopier:
     ) -> dict[str, Node] | None:
         """What parameters stand for where a body is used, and new names for what it binds; or a diagnostic."""
         if len(parameters) != len(arguments):
-            message = f"`{word(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
-            self.context.error(SC.ARITY, message, At(use), f"{len(arguments)} given")
+            message = f"`{token_text(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
+            self.context.error(SC.ARITY, message, Place(use), f"{len(arguments)} given")
             return None
         self._serial += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
@@ -60,7 +60,7 @@ class TreeCopier:
     def _count(self, more: int) -> None:
         self._nodes += more
         if self._nodes > MAX_NODES:
-            raise LimitReached(Limited.NODES)
+            raise LimitReached(LimitKind.NODES)
 
 
 def without_types(nodes: list[Node]) -> list[Node]:
@@ -96,6 +96,6 @@ def _bound(node: Node) -> set[str]:
         part = stack.pop()
         if isinstance(part, list):
             if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
-                out.update([word(token) for token in without_types(part[1])])
+                out.update([token_text(token) for token in without_types(part[1])])
             stack.extend(part)
     return out

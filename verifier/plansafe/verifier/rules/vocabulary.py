@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.rules.expanded_specs import (
     ATOMS_FIELDS,
@@ -18,26 +18,29 @@ from plansafe.verifier.rules.expanded_specs import (
 from plansafe.verifier.rules.mapping import Mapping, WordName, unbound_name
 
 
-def missing_names(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, At]:
+def missing_names(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, Place]:
     """Vocabulary that neither the domain nor a mapping has.
 
     What the domain has is compared with its declaration.
     """
     context = symbols.context
-    missing: dict[WordName, At] = {}
+    missing: dict[WordName, Place] = {}
     for vocabulary in expanded.vocabularies:
         mapping = expanded.mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
                 context.error(
-                    SC.STRUCTURE, "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary"
+                    SC.STRUCTURE,
+                    "expected a section such as `(:predicates ..)`",
+                    Place(vocabulary.node),
+                    "not vocabulary",
                 )
                 continue
             head = section[0]
             if head in (":types", ":constants"):
                 known = symbols.types.index if head == ":types" else symbols.object_index
                 kind = "type" if head == ":types" else "constant"
-                for entry in typed_list(context, section, 1, is_object_name, "a name"):
+                for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
                     bound = _given(mapping, (kind, entry.name))
                     if bound is False:
                         missing[kind, unbound_name(entry.name)] = entry.at
@@ -45,12 +48,12 @@ def missing_names(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, A
                         missing[kind, entry.name] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
-                    _needed(symbols, word(head), section[child], At(section, child), mapping, missing)
+                    _needed(symbols, token_text(head), section[child], Place(section, child), mapping, missing)
             else:
                 context.error(
                     SC.STRUCTURE,
-                    f"`{word(head)}` is not a section of a vocabulary",
-                    At(section, 0),
+                    f"`{token_text(head)}` is not a section of a vocabulary",
+                    Place(section, 0),
                     "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
                 )
     for (kind, name), at in missing.items():
@@ -62,18 +65,18 @@ def missing_names(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, A
 
 
 def _needed(
-    symbols: Symbols, section: str, entry: Node, at: At, mapping: Mapping | None, missing: dict[WordName, At]
+    symbols: Symbols, section: str, entry: Node, at: Place, mapping: Mapping | None, missing: dict[WordName, Place]
 ) -> None:
     context = symbols.context
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
         context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
         return
-    name = word(entry[0])
+    name = token_text(entry[0])
     kind = section[1:-1]
     bound = _given(mapping, (kind, name))
     if bound is not None:
         if not bound:
-            missing[kind, unbound_name(name)] = At(entry, 0)
+            missing[kind, unbound_name(name)] = Place(entry, 0)
         return
     declared: model.Predicate | None = None
     arity: int | None = None
@@ -85,11 +88,11 @@ def _needed(
             declared = (symbols.predicates if section == ":predicates" else symbols.functions)[index[name]]
             arity = len(declared.types)
     if arity is None:
-        missing[kind, name] = At(entry, 0)
+        missing[kind, name] = Place(entry, 0)
         return
-    wanted = len(typed_list(context, entry, 1, is_variable, "a variable"))
+    wanted = len(parse_typed_list(context, entry, 1, is_variable, "a variable"))
     if wanted != arity:
-        other = (At(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
+        other = (Place(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
         message = f"the specification needs `{name}` with {wanted} arguments, the domain has {arity}"
         context.error(SC.VOCABULARY, message, at, "does not fit", other=other)
 
@@ -101,7 +104,9 @@ def _given(mapping: Mapping | None, name: WordName) -> bool | None:
     return name not in mapping.nothing
 
 
-def say_lacking(context: Context, mentioned: set[WordName], missing: dict[WordName, At], what: str, at: At) -> bool:
+def say_lacking(
+    context: Context, mentioned: set[WordName], missing: dict[WordName, Place], what: str, at: Place
+) -> bool:
     """Whether something needs vocabulary that is missing; then a warning says so."""
     lacks = sorted(mentioned & missing.keys())
     if lacks:
@@ -136,14 +141,14 @@ def names_of_types(typed: Node, out: set[WordName]) -> None:
     after_dash = False
     for token in typed if isinstance(typed, list) else []:
         if after_dash:
-            out.update([("type", word(t)) for t in (token if isinstance(token, list) else [token])])
+            out.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
         after_dash = token == "-"
 
 
 def _step(step: Node, out: set[WordName]) -> None:
     if isinstance(step, list) and step:
-        out.add(("action", word(step[0])))
-        out.update([("constant", word(t)) for t in step[1:]])
+        out.add(("action", token_text(step[0])))
+        out.update([("constant", token_text(t)) for t in step[1:]])
 
 
 def names_of_formula(formula: Node, out: set[WordName]) -> None:

@@ -7,8 +7,8 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.uncollected import uncollected
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
@@ -55,10 +55,10 @@ def audit(case: AuditCase) -> Report:
             return TimedReporter(case, restrictions).report()
         from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: PLC0415 - for such plans alone
 
-        with uncollected():
+        with paused_garbage_collection():
             return EncodedReporter(case, restrictions, step_order).report()
     except LimitReached as limit:
-        if limit.what is not Limited.OPEN_FACTS:
+        if limit.kind is not LimitKind.OPEN_FACTS:
             raise
         help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
@@ -68,7 +68,7 @@ def audit(case: AuditCase) -> Report:
 def _find_unsupported(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[str, str] | None:
     """The reason why no reporter supports the plan, and the help; ``None`` if one does."""
     options = compiled.options
-    if resolved.timed is not None and not (compiled.open or resolved.open):
+    if resolved.timed is not None and not (compiled.is_open or resolved.is_open):
         reason = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
         return reason, "remove --engine, or use --engine explicit"
     if resolved.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):

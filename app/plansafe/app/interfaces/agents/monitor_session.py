@@ -154,7 +154,7 @@ class MonitorSession:
 
     def _find_continuation(self, action: str, seconds: float) -> dict[str, Any]:
         result = check_recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
-        return {"answer": result.answer, "continuation": list(result.continuation), "detail": result.detail}
+        return {"answer": result.recoverable, "continuation": list(result.continuation), "detail": result.detail}
 
     def state(self, values: Values) -> dict[str, Any]:
         """Return the position, the verdicts and the facts of the session."""
@@ -206,8 +206,8 @@ def _monitor(prepared: Prepared) -> Monitor:
     reason = None
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         reason = "a rule has more instances than the limit allows, so it cannot be monitored"
-    elif engine.refused is not None:
-        reason = engine.refused.message
+    elif engine.refusal is not None:
+        reason = engine.refusal.message
     elif any([literal.time > 0 for literal in engine.task.timed_literals]):
         reason = "the problem has timed initial literals, and a session has no clock"
     if reason is None:

@@ -63,7 +63,7 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = checker.open or read.open
+        has_many_worlds = checker.open or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
@@ -144,7 +144,7 @@ def _source_texts(prepared: Prepared, read: ResolvedPlan) -> Sequence[str]:
     if not prepared.places or len(prepared.places) != len(read.steps):
         return ()
     text = prepared.inputs[0].source.text
-    places = [step.written for step in read.timed] if read.timed is not None else range(len(read.steps))
+    places = [step.source_index for step in read.timed] if read.timed is not None else range(len(read.steps))
     return [text[prepared.places[place].start : prepared.places[place].end].strip() for place in places]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -31,7 +31,7 @@ class Truth:
         """The value in a state; ``None`` for undefined."""
         fast = self._fast
         if fast is None:
-            fast = self._fast = self._emitter.condition(self.formula, self.slots)
+            fast = self._fast = self._emitter.compile_condition(self.formula, self.slots)
         try:
             return fast(state.facts, state.fluents, *binding)
         except (KeyError, ZeroDivisionError):
@@ -48,9 +48,9 @@ class Episode:
         self.start = start
         self.touched = touched
 
-    def blame(self, of_actions: bool) -> str:
-        """Who is to blame, so far. ``of_actions``: the rule mentions actions."""
-        return "introduced" if self.start or of_actions else "worsened" if self.touched else "pre-existing"
+    def blame(self, mentions_actions: bool) -> str:
+        """Who is to blame, so far. ``mentions_actions``: the rule mentions actions."""
+        return "introduced" if self.start or mentions_actions else "worsened" if self.touched else "pre-existing"
 
 
 class Invariant:
@@ -59,7 +59,7 @@ class Invariant:
     Work per step: the triggers of the facts that changed, and the violated bindings that read them.
     """
 
-    acting = False
+    reads_actions = False
     awake = False
     """Never due but for changes."""
 
@@ -71,16 +71,16 @@ class Invariant:
         body: Formula,
         *,
         final: bool,
-        of_actions: bool = False,
+        mentions_actions: bool = False,
         limit: int = MAX_INSTANCES,
     ) -> None:
         self.part = part
         self.final = final
-        self.of_actions = of_actions
+        self.mentions_actions = mentions_actions
         self.limit = limit
-        self.search = extension(emitter, body, False, parameters)
+        self.search = compile_extension(emitter, body, False, parameters)
         self.holds = Truth(emitter, body, parameters)
-        self.readers = InstanceIndex(patterns(emitter, body, parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
         self.candidates: list[Binding] = []
@@ -92,7 +92,7 @@ class Invariant:
         """What to call, and for which changes."""
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
-    def unmoved(self, _moment: LetterTime) -> bool:
+    def is_stable(self, _moment: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing."""
         return not (self._touched or self.candidates)
 
@@ -100,16 +100,16 @@ class Invariant:
         """Find every violation of S0."""
         self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
 
-    def concerned(self, predicate: int, code: int) -> bool:
+    def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change has to be told: a violated instance reads it."""
-        return bool(self.episodes) and self.readers.read(predicate, code)
+        return bool(self.episodes) and self.readers.has_reader(predicate, code)
 
-    def read(self, predicate: int, code: int) -> bool:
-        """A fact changed: note the violated instances that read it; whether it was :meth:`concerned`."""
-        return bool(self.episodes) and self.readers.readers(predicate, code, self._touched)
+    def record_change(self, predicate: int, code: int) -> bool:
+        """A fact changed: note the violated instances that read it; whether it was :meth:`is_affected`."""
+        return bool(self.episodes) and self.readers.add_readers(predicate, code, self._touched)
 
     @property
-    def open(self) -> bool:
+    def affects_end(self) -> bool:
         """Whether the end of the trace is to be judged."""
         return bool(self.episodes or (self.final and self.undecided))
 
@@ -143,7 +143,7 @@ class Invariant:
             self.touches += len(self.candidates)
             self.candidates.clear()
 
-    def foresee(
+    def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
         """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
@@ -151,7 +151,7 @@ class Invariant:
         touched: set[Binding] = set()
         if self.episodes:
             for index, code, _ in changes:
-                self.readers.readers(index, code, touched)
+                self.readers.add_readers(index, code, touched)
         values = {binding: self.holds(state, binding) for binding in (*asked, *touched)}
         violated = [binding for binding in asked if values[binding] is False and binding not in self.episodes]
         return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
@@ -164,7 +164,7 @@ class Invariant:
 
     def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
         at = episode.start if letter is None else letter
-        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.of_actions)))
+        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.mentions_actions)))
 
     def finish(self, state: State, letter: int) -> None:
         """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Literal, NamedTuple, assert_never
 
-from plansafe.verifier.compile.triggers import generatable
+from plansafe.verifier.compile.triggers import binds_all_parameters
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -496,7 +496,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     def walk(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
         if budget[0] < 0:
-            raise LimitReached(Limited.INSTANCES)
+            raise LimitReached(LimitKind.INSTANCES)
         if not is_temporal(part):
             return substitute(part, values) if values else part
         match part:
@@ -530,7 +530,7 @@ def merge_state_parts(
     own = {v.slot for v in parameters}
     plain = [part for part in parts if not is_temporal(part) and free_slots(part) & own]
     together = kind(tuple(plain))
-    if len(plain) < 2 or not any([generatable(together, value, parameters) for value in (True, False)]):
+    if len(plain) < 2 or not any([binds_all_parameters(together, value, parameters) for value in (True, False)]):
         return tuple(parts)
     inside = {id(part) for part in plain}
     return (together, *[part for part in parts if id(part) not in inside])

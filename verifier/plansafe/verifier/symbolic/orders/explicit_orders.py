@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -61,7 +61,7 @@ def execute_order(
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
     run = Replay(engine, HALT, deadline=deadline)
-    run.steps([steps[number - 1] for number in order])
+    run.run_steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 
 
@@ -86,7 +86,7 @@ def find_greedy_order(
             if tries > MAX_TRIES:
                 break
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 done = simulation.take(step)
             except NumberTooLarge:
@@ -132,7 +132,7 @@ def enumerate_orders(
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 resolved = steps[step - 1]
                 after = None if isinstance(resolved, IllFormed) else execution.after(resolved)
@@ -160,7 +160,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.ended()
+        end = execution.finished_runtime()
         if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):

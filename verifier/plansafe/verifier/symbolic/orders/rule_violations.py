@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
@@ -57,7 +57,7 @@ class RuleEncoding:
     def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
         out: list[InstanceViolation] = []
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
             raise TooHard("a rule has more instances than the limit allows")
@@ -122,7 +122,7 @@ class RuleEncoding:
         disjuncts = dnf(condition)
         for disjunct in disjuncts or ():
             total = 1
-            bound = generated_slots(disjunct)
+            bound = slots_bound_by_literals(disjunct)
             for variable in parameters:
                 total *= 1 if variable.slot in bound else len(task.domains[variable.domain])
             if total > MAX_INSTANCES:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
@@ -124,7 +124,7 @@ class PlanTemplate:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 if deadline is not None and monotonic() > deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue
@@ -214,4 +214,4 @@ class Timeline:
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)

@@ -73,7 +73,9 @@ def encode_plan(
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
     criteria, rules = compiled.options.criteria, compiled.rules
-    soft_parts = frozenset([n for n, part in enumerate(engine.plan.parts) if not criteria.includes(rules[part.rule])])
+    soft_parts = frozenset(
+        [n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
+    )
     exempt = _find_exempt(compiled, collector.violations)
     violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt]
     violated = circuit.disjunction([v.literal for v in violations])
@@ -107,7 +109,7 @@ def _find_exempt(compiled: CompiledTask, violations: Sequence[InstanceLiteral]) 
     criteria = compiled.options.criteria
     if not criteria.exemptions:
         return set()
-    names = [compiled.rules[part.rule].name for part in compiled.engine.plan.parts]
+    names = [compiled.rules[part.rule].name for part in compiled.engine.rule_set.parts]
     objects = compiled.task.names
     return {v for v in violations if criteria.find_exemption(names[v.part], objects(v.binding)) is not None}
 
@@ -138,7 +140,7 @@ class _TraceChecker:
 
     def _create_rules(self, skipped: list[int]) -> None:
         """Create a checker for each part of a rule: for single states, for single steps, or for the whole trace."""
-        plan, task = self.compiled.engine.plan, self.compiled.task
+        plan, task = self.compiled.engine.rule_set, self.compiled.task
         actions = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
         for number, part in enumerate(plan.parts):
             if not all([task.domains[v.domain] for v in part.parameters]):
@@ -257,7 +259,7 @@ def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Cir
 def _has_checked_instance(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether a hard rule has an instance where all steps are executed (docs/language.md, "Instances")."""
     task = compiled.task
-    names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
+    names = {predicate: action for (_, action), predicate in compiled.engine.rule_set.action_predicates.items()}
     for rule in compiled.rules:
         if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue

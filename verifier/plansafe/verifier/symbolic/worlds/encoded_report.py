@@ -165,7 +165,7 @@ class EncodedReporter(WorldsReporter):
     @cached_property
     def _violations_by_rule(self) -> dict[str, Literal]:
         """For each violated rule by name, the worlds in which it is violated."""
-        parts = self.compiled.engine.plan.parts
+        parts = self.compiled.engine.rule_set.parts
         literals: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
             name = self.compiled.rules[parts[violation.part].rule].name
@@ -261,7 +261,7 @@ class EncodedReporter(WorldsReporter):
         literals: dict[tuple[str, Binding], list[Literal]] = {}
         parameters: dict[int, list[tuple[str, int]]] = {}
         for violation in (*self.encoding.violations, *self.encoding.preference_violations):
-            part = self.compiled.engine.plan.parts[violation.part]
+            part = self.compiled.engine.rule_set.parts[violation.part]
             if violation.part not in parameters:
                 names = shown_names([v.name for v in part.parameters])
                 parameters[violation.part] = sorted(zip(names, range(len(names)), strict=True))
@@ -319,7 +319,7 @@ class EncodedReporter(WorldsReporter):
         """For each rule by number, a literal for each of its bindings."""
         literals: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for instance in instances:
-            part = self.compiled.engine.plan.parts[instance.part]
+            part = self.compiled.engine.rule_set.parts[instance.part]
             values = zip(part.parameters, instance.binding, strict=True)
             binding = tuple(sorted([f"{v.name} {value}" for v, value in values]))
             literals.setdefault(part.rule, {}).setdefault(binding, []).append(instance.literal)

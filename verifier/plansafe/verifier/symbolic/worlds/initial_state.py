@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     InitialLiteral,
     Number,
@@ -64,7 +64,7 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
     constraints: list[Literal] = []
     open_numbers: list[tuple[int, int]] = []
     if task.unknowns is not None:
-        for function, intervals in enumerate(task.unknowns.values):
+        for function, intervals in enumerate(task.unknowns.intervals):
             for code in intervals:
                 state.quantities[function][code] = Quantity(TRUE, terms.variable(function, code))
                 open_numbers.append((function, code))
@@ -105,7 +105,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             weight = sum([size ** (arity - 1 - place) for place in places])
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
-                raise LimitReached(Limited.OPEN_FACTS)
+                raise LimitReached(LimitKind.OPEN_FACTS)
             terms_of_code = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
             codes = [code + term for code in codes for term in terms_of_code]
         mentioned_codes = mentioned[predicate]
@@ -127,7 +127,7 @@ def _encode_supports(
             for literal in literals:
                 if not literal.fluent and literal.value:
                     supports.setdefault((literal.predicate, literal.code), []).append(alternative)
-    for predicate, codes in enumerate(unknowns.supported):
+    for predicate, codes in enumerate(unknowns.oneof_only):
         for code in sorted(codes):
             if not any([_opens_fact(task, opening, predicate, code) for opening in openings]):
                 support = circuit.disjunction(supports.get((predicate, code), ()))
@@ -156,7 +156,7 @@ def _encode_statements(circuit: Circuit, state: SymbolicState, unknowns: Unknown
             for literals in choice.alternatives
         ]
         yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
-    for function, intervals in enumerate(unknowns.values):
+    for function, intervals in enumerate(unknowns.intervals):
         for code, interval in sorted(intervals.items()):
             value = terms.variable(function, code)
             if interval.low is not None:

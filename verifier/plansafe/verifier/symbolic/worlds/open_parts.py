@@ -97,7 +97,7 @@ class OpenParts:
             assert not self.open_numbers
             return {}
         return {
-            (function, code): _choose_number(unknowns.values[function][code]) for function, code in self.open_numbers
+            (function, code): _choose_number(unknowns.intervals[function][code]) for function, code in self.open_numbers
         }
 
     def outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
@@ -231,7 +231,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
 
     def _step_text(self, number: int) -> str:
         timed = self.resolved.timed
-        step = self.resolved.text.steps[timed[number - 1].written if timed else number - 1]
+        step = self.resolved.text.steps[timed[number - 1].source_index if timed else number - 1]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if timed else text
 
@@ -245,7 +245,7 @@ def _choose_number(interval: Interval) -> Number:
 
 def _find_read_predicates(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.plan
+    task, plan = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all

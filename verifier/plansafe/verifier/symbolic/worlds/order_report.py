@@ -52,7 +52,7 @@ class OrderReporter(OpenPartsReporter):
             openings = Openings(parts.circuit, parts.start, parts.compiler, parts.allowed)
             closed_worlds = None if parts.open_numbers else self._iterate_closed_worlds
             open_worlds = OpenWorlds(openings, self._audit_world, closed_worlds)
-        elif compiled.open:  # nothing that the task leaves open matters to these steps
+        elif compiled.is_open:  # nothing that the task leaves open matters to these steps
             compiled = close_task(compiled, make_certain_world(steps))
         self.audit = OrderAudit(
             compiled.engine, steps, self.order, self.deadline, options.criteria, open_worlds, options.engine
@@ -87,7 +87,7 @@ class OrderReporter(OpenPartsReporter):
     def _find_violation(self, rule: str) -> WorldAnswer:
         """The answer to whether a world violates a rule; the solver is asked once for each rule."""
         if rule not in self._violations:
-            parts = self.compiled.engine.plan.parts
+            parts = self.compiled.engine.rule_set.parts
             numbers = [n for n, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
             self._violations[rule] = self.audit.find_violation(numbers)
         return self._violations[rule]
@@ -144,7 +144,7 @@ class OrderReporter(OpenPartsReporter):
         """The parts of a finding's rule, each with the finding's binding."""
         objects = {name: self.task.object_index[value] for name, value in finding.binding}
         instances = []
-        for number, part in enumerate(self.compiled.engine.plan.parts):
+        for number, part in enumerate(self.compiled.engine.rule_set.parts):
             names = shown_names([v.name for v in part.parameters])
             if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(objects):
                 instances.append((number, tuple([objects[name] for name in names])))

@@ -16,7 +16,7 @@ from itertools import product
 from typing import assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -64,7 +64,7 @@ class _Some(list[tuple[int, ...]]):
     def append(self, item: tuple[int, ...]) -> None:
         super().append(item)
         if len(self) > self.most or (not len(self) % 4096 and self.over()):
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
 
 
 class Relaxation:
@@ -117,7 +117,7 @@ class Relaxation:
 
     def may_hold(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
         """Whether a formula may have a value somewhere, for these objects."""
-        slots = sorted(self.possible_certain.emitter.free(formula) & binding.keys())
+        slots = sorted(self.possible_certain.emitter.free_slots(formula) & binding.keys())
         found = self._find(formula, positive, (), slots, [binding[slot] for slot in slots])
         return bool(found)
 
@@ -154,7 +154,7 @@ class Relaxation:
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
         if self._over():
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         out = _Few(count)
         with suppress(StopIteration):
             search(self._facts, self._fluents, out, *values)
@@ -193,7 +193,7 @@ class Relaxation:
             self.reach(opening.predicate, code, True)
             self.reach(opening.predicate, code, False)
             if len(self._facts[opening.predicate]) > MAX_MATCHES:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
 
     def _constants(self) -> frozenset[int]:
         """The functions whose values are given, and that nothing changes."""
@@ -202,7 +202,7 @@ class Relaxation:
         changing = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
         changing.update([literal.predicate for literal in task.timed_literals if literal.fluent])
         if task.unknowns is not None:
-            changing.update([function for function, values in enumerate(task.unknowns.values) if values])
+            changing.update([function for function, values in enumerate(task.unknowns.intervals) if values])
         return frozenset(range(len(task.functions))) - changing
 
     def _is_constant(self, formula: Compare) -> bool:
@@ -263,7 +263,7 @@ class Relaxation:
     def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
         if self._over():
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:

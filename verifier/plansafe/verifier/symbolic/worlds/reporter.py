@@ -126,9 +126,9 @@ class WorldsReporter:
         unknowns = self.task.unknowns
         label = Label(self.compiled.problem.name, Span(0, 1), "this problem")
         if unknowns is not None and isinstance(unknowns.node, list):
-            from plansafe.verifier.elaborate.context import At  # noqa: PLC0415 - for a mistake alone
+            from plansafe.verifier.elaborate.context import Place  # noqa: PLC0415 - for a mistake alone
 
-            label = self.compiled.context.label(At(unknowns.node), "open")
+            label = self.compiled.context.label(Place(unknowns.node), "open")
         message = "the statements about unknown facts contradict each other: no possible world satisfies them all"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
         return self.report_without_verdict(Diagnostic(SC.NO_WORLD, message, (label,), help=help))

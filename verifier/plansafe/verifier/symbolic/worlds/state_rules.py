@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
@@ -57,7 +57,7 @@ class StateRule:
         emitter = possible_certain.emitter
         self.slots = [v.slot for v in part.parameters]
         violation = possible_certain.possible_condition(part.body, False, keep_comparisons=True)
-        self.search = extension(emitter, violation, True, part.parameters)
+        self.search = compile_extension(emitter, violation, True, part.parameters)
         self.false = compiler.compile_false(part.body)
         self.true = compiler.compile_true(part.body) if compiler.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
@@ -65,7 +65,7 @@ class StateRule:
         self._all_candidates: dict[Objects, None] = {}
         self._pre_existing: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
-        self.readers = InstanceIndex(patterns(emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
 
     def note_initial_violations(self, state: SymbolicState) -> None:
         """Note the violations of S0, before it is checked."""
@@ -80,7 +80,7 @@ class StateRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changes:
             readers: set[Objects] = set()
-            self.readers.readers(predicate, code, readers)
+            self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._pre_existing[objects] = circuit.both(self._pre_existing[objects], differs ^ 1)
             touched |= readers
@@ -135,7 +135,7 @@ class StepRule:
         self.unbound = [v for v in part.parameters if v.slot not in bound]
         possible_certain = compiler.possible_certain
         possible = possible_certain.possible_condition(guard if part.after else And((guard, Not(part.body))))
-        self.bound_slots = sorted(possible_certain.emitter.free(possible) & bound)
+        self.bound_slots = sorted(possible_certain.emitter.free_slots(possible) & bound)
         self.search = possible_certain.compile_search(possible, self.unbound, self.bound_slots)
         self.guard_true, self.guard_false = compiler.compile_true(guard), compiler.compile_false(guard)
         self.body_true, self.body_false = compiler.compile_true(part.body), compiler.compile_false(part.body)
@@ -218,7 +218,7 @@ class ChangeDispatch:
         emitter = compiler.possible_certain.emitter
         self.size = compiler.possible_certain.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._triggers: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import (
     Atom,
@@ -158,11 +159,11 @@ class PossibleCertain:
             disjuncts = [Disjunct((), (FormulaLiteral(True, formula),))]
         outputs = [v.slot for v in variables]
         append = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
             lines += join.emit(disjunct.literals, frozenset(bound), outputs, append)
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in bound]]), lines or ["pass"])
-        return emitter.link(name)
+        return emitter.compile_function(name)

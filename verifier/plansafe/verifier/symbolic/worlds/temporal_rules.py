@@ -13,11 +13,11 @@ from itertools import product
 from math import prod
 from typing import assert_never
 
-from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import RulePart
@@ -74,7 +74,7 @@ class TemporalRule:
         ]
         possible_certain = compiler.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
         violation = possible_certain.possible_condition(_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
@@ -100,7 +100,7 @@ class TemporalRule:
                 if action_fact is not None and action_fact[0] == self._step_predicate:
                     self._add_matching(trace.executed[letter], letter)
         elif count > self.max_instances:
-            raise LimitReached(Limited.INSTANCES)
+            raise LimitReached(LimitKind.INSTANCES)
         elif count <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*self._domains)}
         else:
@@ -120,7 +120,7 @@ class TemporalRule:
         ]
         for objects in product(*choices):
             if len(self.instances) > self.max_instances:
-                raise LimitReached(Limited.INSTANCES)
+                raise LimitReached(LimitKind.INSTANCES)
             self.instances.setdefault(objects, [])
             self._matched_letters.setdefault(objects, []).append(letter)
 
@@ -147,7 +147,7 @@ class TemporalRule:
             for objects in product(*choices):
                 affected[objects] = None
                 if len(affected) > self.max_instances:
-                    raise LimitReached(Limited.INSTANCES)
+                    raise LimitReached(LimitKind.INSTANCES)
         return affected
 
     # -- the trace ----------------------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ class TemporalRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changes:
             if differs == FALSE:
-                self._index.readers(predicate, code, touched)
+                self._index.add_readers(predicate, code, touched)
                 continue
             readers: set[Objects] = set()
-            self._index.readers(predicate, code, readers)
+            self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._read_changes.setdefault(objects, []).append((letter, differs))
             touched |= readers

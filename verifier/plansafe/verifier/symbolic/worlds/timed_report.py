@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.open_parts import OpenParts, OpenPartsReporter
@@ -60,7 +60,7 @@ class TimedReporter(OpenPartsReporter):
 
         assert self.resolved.timed is not None
         steps = resolve_outcomes(self.resolved.steps, world)
-        timed = [step._replace(taken=ground) for step, ground in zip(self.resolved.timed, steps, strict=True)]
+        timed = [step._replace(resolved=ground) for step, ground in zip(self.resolved.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, self.durations, self.deadline, self.resolved.text.decimals)
 
         def complete(durations_only: Completion | None) -> Completion | None:
@@ -113,7 +113,7 @@ def audit_each_world(
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             verdict = audit_world(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             rules = merge_rule_counts([rules, verdict.rules])

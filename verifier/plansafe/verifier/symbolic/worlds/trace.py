@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, And, Assignment, Atom, Choice, Effect, bind
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -87,7 +87,7 @@ class StepEncoder:
         search, free = None, tuple[int, ...]()
         if slots:
             possible = compiler.possible_certain.possible_condition(effect.condition)
-            free = tuple(sorted(compiler.possible_certain.emitter.free(possible) - set(slots)))
+            free = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
             search = compiler.possible_certain.compile_search(possible, effect.variables, free)
         return _CompiledEffect(
             slots,
@@ -259,7 +259,7 @@ def build_trace(
     limit = None
     for number, step in enumerate(steps, 1):
         if deadline is not None and monotonic() > deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
         if isinstance(step, IllFormed):
             break
         try:

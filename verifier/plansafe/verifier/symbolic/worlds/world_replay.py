@@ -165,6 +165,6 @@ def _resolve_durations(
 ) -> list[TimedStep]:
     durations = dict(world.durations)
     return [
-        step._replace(taken=ground, duration=durations.get(step.number, step.duration), tolerance=None)
+        step._replace(resolved=ground, duration=durations.get(step.number, step.duration), tolerance=None)
         for step, ground in zip(timed, steps, strict=True)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Choice, Task
 from plansafe.verifier.reporting.worlds import Completion, ShownOutcome, ShownValue, ShownWorld
@@ -47,7 +47,7 @@ def describe_outcome(
     if choice is not None:
         names.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
     statement = _find_statement(action.node, number)
-    effect = write(_substitute(statement[alternative + 1], names)) if statement is not None else ""
+    effect = format_node(_substitute(statement[alternative + 1], names)) if statement is not None else ""
     text = "(" + " ".join([action.name, *task.names(ground.objects)]) + ")"
     return ShownOutcome(step, text, alternative + 1, choice.alternatives if choice is not None else 0, effect)
 
