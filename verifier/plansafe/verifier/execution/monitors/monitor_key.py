@@ -1,7 +1,7 @@
 """The memory of the monitors of an untimed run as a hashable key; with the state, it identifies a node of a search.
 
 Two executions of one task with equal states and equal keys have equal futures: the same continuations break the same
-rules, and both may end alike. Equality is semantic where that is cheap: an instance in the state of the default instance
+rules, and both may end alike. Equality is semantic where that is cheap: an instance in the default state
 is left out, a running deadline counts from now, and the letter counts only while a bound is ahead of it.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
-from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
+from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
+from plansafe.verifier.execution.monitors.trace_operators import Component, ComponentState
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
 Key = tuple[object, ...]
@@ -57,7 +58,7 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
 def _compute_memory(monitor: Invariant | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
     initial, caused = _initial_violations_key(monitor) if only_introduced else (None, False)
     if isinstance(monitor, Invariant):
-        # The episodes follow from the state; what is undecided in the last state is evaluated there.
+        # The episodes follow from the state; undecided instances of the last state are evaluated again.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
         return MonitorMemory((), violated, bool(monitor.undecided and lasting), initial, caused)
