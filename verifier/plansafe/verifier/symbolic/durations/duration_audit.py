@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached

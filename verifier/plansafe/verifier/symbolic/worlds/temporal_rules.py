@@ -15,7 +15,7 @@ from typing import assert_never
 
 from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
-from plansafe.verifier.execution.monitors.program import ground_temporal
+from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Or, Quantified, Temporal, Truth
