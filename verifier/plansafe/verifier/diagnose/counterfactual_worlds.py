@@ -12,8 +12,9 @@ from typing import NamedTuple
 from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import RuleSet, Runtime
+from plansafe.verifier.execution.monitors.rule_set import RuleSet
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange

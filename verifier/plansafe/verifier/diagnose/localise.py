@@ -67,10 +67,10 @@ class Localisation(NamedTuple):
 class PrefixRun:
     """A run of an untimed plan in the reading *halt*; steps count from 1, 0 is the initial state.
 
-    ``executed``: the steps that could be taken. ``last``: the length of the longest executable prefix without a violation,
-    ``accepted``: the length of the longest such prefix that is a safe plan; -1 if there is none. ``violated``: the
-    first step that violates a rule, ``inexecutable``: the first that cannot be taken. ``visit`` is called with the
-    execution after each prefix up to ``last``.
+    ``executed``: the steps that could be taken. ``last``: the length of the longest executable prefix without a
+    violation, ``accepted``: the length of the longest such prefix that is a safe plan; -1 if there is none.
+    ``violated``: the first step that violates a rule, ``inexecutable``: the first that cannot be taken. ``visit`` is
+    called with the execution after each prefix up to ``last``.
     """
 
     def __init__(
