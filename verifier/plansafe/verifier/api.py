@@ -133,11 +133,11 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not LimitKind.TIME:
+            if reached.kind is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:
-            from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415 - hardly ever needed
+            from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
 
             missing = missing_solver(error)
             if missing is None:

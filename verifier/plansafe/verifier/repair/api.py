@@ -178,7 +178,7 @@ class Repairer:
                     most = options.max_cost if fallback is None else fallback.cost
                     candidates, complete = self._search_rising_costs(search, most)
                 except LimitReached as reached:
-                    limited = reached.what.value
+                    limited = reached.kind.value
                     candidates, complete = self._candidates_so_far(search), False
         if fallback is not None and not (candidates and self._cost(candidates[0]) <= fallback.cost):
             return self._found(search, [fallback.alignment], False, limited, fallback.source)

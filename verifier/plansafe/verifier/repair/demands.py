@@ -266,8 +266,8 @@ class DemandFinder:
         """Demands that a fluent of the expressions changes."""
         footprint = empty_footprint()
         for expression in expressions:
-            self.engine.footprints.numbers(expression, binding, footprint)
-        any_fluent = [Demand(subject, None, None) for subject in footprint.behind]
+            self.engine.footprints.add_fluent_reads(expression, binding, footprint)
+        any_fluent = [Demand(subject, None, None) for subject in footprint.unbounded_reads]
         fluents = [Demand(subject, code, None) for subject, code in footprint.reads]
         return self._only_changeable([*any_fluent, *fluents])
 
@@ -282,7 +282,7 @@ class DemandFinder:
         basic: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                for subject in self.engine.footprints.inputs_of(demand.subject) & self._changeable:
+                for subject in self.engine.footprints.derived_inputs(demand.subject) & self._changeable:
                     basic |= self._both_values(Demand(subject, None, None))
             else:
                 basic.add(demand)

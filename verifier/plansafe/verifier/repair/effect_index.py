@@ -102,8 +102,8 @@ class EffectIndex:
         """The condition of an effect as a function of a state's facts, its fluents and objects; and those objects."""
         compiled = self._conditions.get(id(effect.condition))
         if compiled is None:
-            slots = sorted(self.engine.emitter.free(effect.condition))
-            compiled = (effect.condition, self.engine.emitter.condition(effect.condition, slots), slots)
+            slots = sorted(self.engine.emitter.free_slots(effect.condition))
+            compiled = (effect.condition, self.engine.emitter.compile_condition(effect.condition, slots), slots)
             self._conditions[id(effect.condition)] = compiled
         return compiled[1], tuple([effect.binding[slot] for slot in compiled[2]])
 
@@ -170,9 +170,9 @@ class EffectIndex:
             domains = {v.slot: v.domain for v in (*lifted.variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
             lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), inner)
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
-        return _EffectSearch(lifted, emitter.link(name), slots)
+        return _EffectSearch(lifted, emitter.compile_function(name), slots)
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 

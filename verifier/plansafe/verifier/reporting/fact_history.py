@@ -160,7 +160,7 @@ class FactHistory:
             facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        answer = self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+        answer = self.answer(tuple(evaluator.unmet_literals(question.formula, question.binding, True)))
         return answer._replace(state=self.state_text(state))
 
     def state_text(self, state: State) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ class Writer:
         goal: FailureReasons | None = None
         if halt.goal is not True:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
-            goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
+            goal = history.answer(tuple(evaluator.unmet_literals(model.And(self.task.goal), {}, True)))
         answers: dict[int, FailureReasons] = {}
         over_all = {n for n in told if failures[n][0].code == SC.OVER_ALL and {"halt", "skip"} <= set(failures[n][1])}
         past: dict[str, dict[tuple[int, int], FactChanges]] = {}

@@ -288,11 +288,11 @@ class _Untimed(Replay):
         self.times: dict[int, Number] = {}
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         return False
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         self._book.note(self, ((number, "start"),))
 
 
@@ -316,8 +316,8 @@ class _Timed(TimedReplay):
         self.times.update(dict.fromkeys(range(known, len(self.failures)), time))
         return done
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         assert self.events is not None
         self._book.note(self, self.events.get(self.letter, ()))
 
