@@ -166,23 +166,23 @@ def virtualhome(given: argparse.Namespace) -> int:
         ahead = guide.continuation()
         first.append(process_time() - begun)
         ended = None
-        if ahead.answer:
+        if ahead.exists:
             longest = math.ceil(given.slack[0] * len(ahead.steps))
             ended = made(checker, guide, MockModel("random", {}, given.seed), said("go"), Mode.GUIDED, longest)
         spent = process_time() - begun
         times.append(spent)
         safe = ended is not None and ended.headline in GOOD and ended.decoded.end is End.DONE
         gold = checker.check(ready.plan).headline in GOOD
-        wrong += (gold and ahead.answer is False) or (ended is not None and bool(contradiction(ended, gold)))
-        solvable += gold or bool(ahead.answer)
-        what = "UNSOLVABLE" if ahead.answer is False else "UNKNOWN" if ended is None else "SAFE" if safe else "NOT SAFE"
+        wrong += (gold and ahead.exists is False) or (ended is not None and bool(contradiction(ended, gold)))
+        solvable += gold or bool(ahead.exists)
+        what = "UNSOLVABLE" if ahead.exists is False else "UNKNOWN" if ended is None else "SAFE" if safe else "NOT SAFE"
         if safe and spent > given.seconds:
             what = "too slow"
         if what != "SAFE" or given.each:
             steps = 0 if ended is None else len(ended.decoded.steps)
             script = f"script {'SAFE' if gold else 'not SAFE'}"
             print(f"  {name}: {what}, {script}, {steps} steps, {spent:.1f} s; {ahead.detail}", flush=True)
-        ends[f"{what}{'' if gold or ahead.answer else ', not known to be solvable'}"] += 1
+        ends[f"{what}{'' if gold or ahead.exists else ', not known to be solvable'}"] += 1
         begun = process_time()
         Guide(checker.compiled).options()
         options.append(1e3 * (process_time() - begun))  # what they need is compiled by now
@@ -208,7 +208,7 @@ def warehouse(given: argparse.Namespace) -> int:
         guide = Guide(checker.compiled, time_limit_s=given.seconds)
         ahead = guide.continuation()
         first = process_time() - begun
-        if not ahead.answer:
+        if not ahead.exists:
             print(f"store, {actions} ways to take something: {ahead.detail} ({first:.2f} s)")
             continue
         longest = math.ceil(slack * len(ahead.steps))

@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
-from plansafe.verifier.model.uncollected import uncollected
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 # The layers from the top to the ground; packages of one layer stand side by side. A package is a package or a file.
@@ -60,7 +60,7 @@ def modules(root: Path) -> dict[str, Module]:
         for file in sorted(home.rglob("*.py")):
             parts = file.relative_to(home).with_suffix("").parts
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    with uncollected():
+    with paused_garbage_collection():
         trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
     packages = {name for name, file in files.items() if file.name == "__init__.py"}
     return {

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
 
 LISTS = ("node goals", "edge goals", "action goals")
 HABITS = {
@@ -160,8 +160,8 @@ def _as_ours(text: str) -> dict[str, list[Any]] | None:
     at = text.find("{")
     while at >= 0:
         try:
-            value, end = read_value(text, at, len(text))
-        except BrokenOff:
+            value, end = parse_value(text, at, len(text))
+        except TruncatedValue:
             return None
         said = _plain(value)
         if isinstance(said, dict) and any([isinstance(said.get(name), list) for name in LISTS]):
@@ -174,7 +174,7 @@ def _once(items: list[Any]) -> list[Any]:
     return list({json.dumps(one, sort_keys=True): one for one in items}.values())
 
 
-def _plain(value: Value) -> Any:
+def _plain(value: DataValue) -> Any:
     match value.kind:
         case "object":
             return {key.text: _plain(inner) for key, inner in value.pairs}

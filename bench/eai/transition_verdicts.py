@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import Literal, NotAFormula, literals_of
 from plansafe.llm.metrics.renaming import TooManyVariables, best_renaming
@@ -54,7 +54,7 @@ def actions_of(text: str) -> dict[str, Node]:
     found: dict[str, Node] = {}
     ends = _ends(text)
     for at in _beginnings(text):
-        tops = read_all(Source("answer", text[at : ends[at]])) if at in ends else None
+        tops = parse_nodes(Source("answer", text[at : ends[at]])) if at in ends else None
         if tops and isinstance(tops[0], list) and len(tops[0]) > 1 and isinstance(tops[0][1], str):
             found[tops[0][1]] = tops[0]
     return found
@@ -87,7 +87,7 @@ def _ends(text: str) -> dict[int, int]:
 def right(said: Node | None, gold: Gold) -> dict[str, bool]:
     """Whether each side is right. What is not there, or is no action, is wrong."""
     try:
-        action, wanted = read_action("" if said is None else write(said)), read_action(gold.text)
+        action, wanted = read_action("" if said is None else format_node(said)), read_action(gold.text)
         scores = {name: score_action(action, wanted, side) for name, side in SIDES.items()}
     except (NotAFormula, TooManyVariables):
         return dict.fromkeys(SIDES, False)
@@ -104,7 +104,7 @@ def rewritten(said: Node, gold: Gold) -> dict[tuple[str, ...], Node]:
 
 
 def _rewritten(said: Node, gold: Gold, chosen: tuple[str, ...]) -> Node:
-    wanted = read_all(Source("gold", gold.text)) or []
+    wanted = parse_nodes(Source("gold", gold.text)) or []
     if "names of variables" in chosen:
         said = _renamed(said, _names(said, gold))
     out: list[Node] = []
@@ -171,7 +171,7 @@ def _literals(node: Node) -> frozenset[Literal]:
 
 def _names(said: Node, gold: Gold) -> dict[str, str]:
     try:
-        action, wanted = read_action(write(said)), read_action(gold.text)
+        action, wanted = read_action(format_node(said)), read_action(gold.text)
         found = best_renaming(_both(action), _both(wanted), action.variables, wanted.variables)
     except (NotAFormula, TooManyVariables):
         return {}

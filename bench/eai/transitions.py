@@ -22,7 +22,7 @@ from bench.eai.answers import Answer
 from bench.eai.evaluator import Reasons, arguments, asked, data_for, named, recorded, show_reasons
 from bench.eai.transition_verdicts import REWRITINGS, SIDES, Gold, actions_of, closed, rewritten, right
 
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 
 REASONS = {
@@ -87,7 +87,7 @@ def changed(task: Task, draw: random.Random, each: int) -> Iterator[Answer]:
             kind = draw.choice(["same", "left out", "negated", "twice", "order", "names", "and", "lacks a part"])
             kinds.append(kind)
             if kind != "left out":
-                texts.append(write(_changed(read_all(Source("gold", one.text)), kind, draw)))
+                texts.append(format_node(_changed(parse_nodes(Source("gold", one.text)), kind, draw)))
         text = json.dumps({"output": " ".join(texts)})
         yield Answer(f"{task.name} changed {number}", task.name, ", ".join(sorted(set(kinds))), text)
 
@@ -154,7 +154,7 @@ def pairs(python: str, every: list[Task], answers: list[Answer]) -> list[Pair]:
                         continue
                     ways = {} if node is None else rewritten(node, one)
                     texts = {
-                        way: Answer(f"{answer.id} {one.name} {side} {'+'.join(way)}", answer.task, "", write(new))
+                        way: Answer(f"{answer.id} {one.name} {side} {'+'.join(way)}", answer.task, "", format_node(new))
                         for way, new in ways.items()
                     }
                     open_.append((pair, one, texts))

@@ -32,7 +32,7 @@ from bench.faults.spread import spread
 from bench.faults.survey import survey_task
 from bench.faults.task import SeedTask, plan_source
 
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
 
@@ -106,7 +106,7 @@ def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> s
     """What the replay kernel says of a plan; empty if it does not cover the task or takes longer."""
     checker = task.checker()
     names = {rule.name for rule in checker.rules if rule.applicable}
-    rules = [write(rule.node) for rule in checker.compiled.expanded.rules if rule.node[1] in names]
+    rules = [format_node(rule.node) for rule in checker.compiled.expanded.rules if rule.node[1] in names]
     safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
 
     def late(_number: int, _frame: FrameType | None) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from bench.faults.corpus import SHARES, Case, generate
 from bench.faults.sources import all_sources
 
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult
 
 MARKS = {EditKind.INSERT: "+", EditKind.MOVE: ">", EditKind.SUBSTITUTE: "~", EditKind.DELETE: "-"}
@@ -29,7 +29,7 @@ def shown(case: Case, result: RepairResult) -> str:
     report = case.task.checker().check(case.plan)
     headline = report.headline.value if report.headline else "unreadable"
     out = [f"{case.name}  ({case.task.source}: {case.task.name}, {len(case.steps)} steps)"]
-    goals = dict.fromkeys([write(node) for node in case.task.checker().compiled.task.goal_nodes])  # type: ignore[arg-type]
+    goals = dict.fromkeys([format_node(node) for node in case.task.checker().compiled.task.goal_nodes])  # type: ignore[arg-type]
     out.append("goal: " + " ".join(goals))
     out += [f"! {fault.kind}, gold step {fault.position}: {fault.description}" for fault in case.faults]
     out.append(f"verdict: {headline}")

@@ -37,11 +37,10 @@ from plansafe.app.session.repair import in_world
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, edit_text
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import forward_search, planner_chain
+from plansafe.verifier.planning import best_first_search, forward_search, planner_chain
 from plansafe.verifier.repair import alignments, api, search
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
@@ -123,7 +122,7 @@ def main() -> int:
 
 def by_processor_time() -> None:
     """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
-    for module in (api, search, alignments, planner_chain, forward_search):
+    for module in (api, search, alignments, planner_chain, forward_search, best_first_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 
@@ -266,11 +265,11 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     """Whether a plan is UNSAFE: asked of the engine alone, which does not explain it."""
     engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
-    run = Run(engine, HALT)
-    run.steps(steps)
+    run = Replay(engine, HALT)
+    run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([counts(engine, violation, criteria) for violation in outcome.violations])
+    return done and any([engine.decides(violation, criteria) for violation in outcome.violations])
 
 
 def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:

@@ -73,7 +73,7 @@ def measure(name: str, task: Task) -> Row:
     completions = CompletionSearch(build_decision_problem(encoding), work=WorkBudget(MAX_WORK))
     cause = find_minimal_cause(
         build_decision_problem(encoding),
-        world=verdict.not_executable or verdict.not_goal or verdict.not_safe,
+        world=verdict.inexecutable_world or verdict.unmet_goal_world or verdict.unsafe_world,
         completions=completions,
     )
     caused = time.process_time()

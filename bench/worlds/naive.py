@@ -54,7 +54,7 @@ class Naive:
         assert not checker.compiled.openings and not checker.compiled.invariants
         self.checker, self.task, self.steps = checker, checker.engine.task, steps
         self.action_predicates = {
-            p: action for (kind, action), p in checker.engine.plan.action_predicates.items() if kind == "start"
+            p: action for (kind, action), p in checker.engine.rule_set.action_predicates.items() if kind == "start"
         }
         assert not self.task.axioms and not any(self.task.initial_fluents)
         task = self.task
@@ -183,7 +183,7 @@ class Naive:
     # -- rules --------------------------------------------------------------------------------------------------------
 
     def _violations(self) -> Iterator[Any]:
-        for part in self.checker.engine.plan.parts:
+        for part in self.checker.engine.rule_set.parts:
             for binding in self.bindings(part.parameters):
                 if part.mode == "always":
                     for taken, state in zip(self.taken, self.states, strict=True):

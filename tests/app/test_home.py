@@ -450,7 +450,7 @@ def test_no_search_leaves_aside_what_is_exempt_for_some_objects_alone() -> None:
     checker = Checker(*sources[:2], sources[2:], Options(home=profile))
     found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
     assert (found.status, found.detail[:24]) == (RepairStatus.NOT_FOUND, "plans cannot be repaired")
-    assert ForwardSearch().solve(PlanningQuery(checker)).answer is PlanningStatus.UNSUPPORTED
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.UNSUPPORTED
 
 
 def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
@@ -458,7 +458,7 @@ def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
     for home, answer in ((FIRE, PlanningStatus.SOLVED), (FIRE.replace("fire", "slip"), PlanningStatus.UNSOLVABLE)):
         checker = Checker(*sources[:2], sources[2:], Options(home=read_home(Source("home.toml", home)).profile))
-        assert [p.solve(PlanningQuery(checker)).answer for p in (ForwardSearch(), default_planners())] == [
+        assert [p.solve(PlanningQuery(checker)).status for p in (ForwardSearch(), default_planners())] == [
             answer,
             answer,
         ]

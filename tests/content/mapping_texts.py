@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from plansafe.domains import domain_path
-from plansafe.grammar.sexpr import read_all, write
+from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
@@ -45,7 +45,7 @@ def covered(world: str) -> DomainCoverage:
 @cache
 def _words() -> dict[tuple[str, str], tuple[list[str], str]]:
     """The events (``does``) and facts (``is``) of the ontology: their variables, and the typed list."""
-    top = read_all(shipped("home"))
+    top = parse_nodes(shipped("home"))
     assert top is not None
     out = {}
     for section in top[0]:
@@ -63,9 +63,11 @@ def _words() -> dict[tuple[str, str], tuple[list[str], str]]:
 @cache
 def _telling() -> Source:
     """Instead of the library: a rule for each event and each fact of the ontology, which the event or fact violates."""
-    top = read_all(shipped("home"))
+    top = parse_nodes(shipped("home"))
     assert top is not None
-    (vocabulary,) = [write(section) for section in top[0] if isinstance(section, list) and section[0] == ":vocabulary"]
+    (vocabulary,) = [
+        format_node(section) for section in top[0] if isinstance(section, list) and section[0] == ":vocabulary"
+    ]
     rules = []
     for (kind, name), (variables, typed) in _words().items():
         atom = f"({name} {' '.join(variables)})"

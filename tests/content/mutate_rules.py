@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import home_cases
 
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 
@@ -58,7 +58,7 @@ def mutants(rule: list[Node]) -> Iterator[Mutant]:
     """All mutants of an expanded rule."""
     name = str(rule[1])
     for kind, change, made in _changes(rule):
-        yield Mutant(name, kind, change, f"(define (safety mutant) {write(made)})".replace("~", "-"))
+        yield Mutant(name, kind, change, f"(define (safety mutant) {format_node(made)})".replace("~", "-"))
 
 
 def _changes(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
@@ -69,17 +69,21 @@ def _changes(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
             for kind, change, made in _formula(value):
                 yield kind, f"{key}: {change}", _with(rule, place + 1, made)
         if key == ":when" and rule[0] != ":obligation":
-            yield "remove :when", write(value), rule[:place] + rule[place + 2 :]
+            yield "remove :when", format_node(value), rule[:place] + rule[place + 2 :]
         if key in OPPOSITE:
-            yield "forbid <-> require", write(value), _with(rule, place, OPPOSITE[key])
+            yield "forbid <-> require", format_node(value), _with(rule, place, OPPOSITE[key])
         if key in MOMENT and stepwise:
-            yield "before <-> after", write(value), _with(rule, place, MOMENT[key])
+            yield "before <-> after", format_node(value), _with(rule, place, MOMENT[key])
         if key == ":parameters" and isinstance(value, list):
             for kind, change, made in _typed(value):
                 yield kind, change, _with(rule, place + 1, made)
         if key == ":on" and isinstance(value, list) and value[0] == "or":
             for child in range(1, len(value)):
-                yield "drop a step", write(value[child]), _with(rule, place + 1, value[:child] + value[child + 1 :])
+                yield (
+                    "drop a step",
+                    format_node(value[child]),
+                    _with(rule, place + 1, value[:child] + value[child + 1 :]),
+                )
         if key == ":within":
             for more in (-1, 1):
                 yield "deadline", f"{more:+d}", _with(rule, place + 1, str(int(str(value)) + more))
@@ -93,7 +97,7 @@ def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
     """Each change of one place of a formula. Formulas of rules are shallow, so that recursion is no danger."""
     if not isinstance(node, list) or not node:
         return
-    head, text = node[0], write(node)
+    head, text = node[0], format_node(node)
     if head != "not":
         yield "negate", text, ["not", node]
     else:
@@ -102,7 +106,7 @@ def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
         yield "and <-> or", text, ["or" if head == "and" else "and", *node[1:]]
         kind = "drop a conjunct" if head == "and" else "drop an alternative"
         for child in range(1, len(node)):
-            yield kind, f"{write(node[child])} of {text}", node[:child] + node[child + 1 :]
+            yield kind, f"{format_node(node[child])} of {text}", node[:child] + node[child + 1 :]
     if head in ("forall", "exists") and isinstance(node[1], list):
         for kind, change, made in _typed(node[1]):
             yield kind, f"{change} in {text}", _with(node, 1, made)
@@ -110,7 +114,7 @@ def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
         yield "forget the past", text, node[1]
     if head == "since":
         yield "forget the past", text, node[2]
-        yield "drop a conjunct", f"{write(node[1])} of {text}", ["once", node[2]]
+        yield "drop a conjunct", f"{format_node(node[1])} of {text}", ["once", node[2]]
     if head in CONNECTIVES:
         for child in range(1, len(node)):
             if isinstance(node[child], list) and not (head in ("forall", "exists") and child == 1):
@@ -126,13 +130,13 @@ def _typed(variables: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
     for place, token in enumerate(variables):
         if place == 0 or variables[place - 1] != "-":
             continue
-        whose = f"{variables[place - 2]} - {write(token)}"
+        whose = f"{variables[place - 2]} - {format_node(token)}"
         if isinstance(token, list):
             yield "widen a type", f"{whose} to object", _with(variables, place, "object")
             for child in range(1, len(token)):
                 yield (
                     "leave out a type",
-                    f"{whose}: {write(token[child])}",
+                    f"{whose}: {format_node(token[child])}",
                     _with(variables, place, token[:child] + token[child + 1 :]),
                 )
         elif token not in ("room", "thing", "object"):
@@ -194,7 +198,7 @@ def _steps(rule: list[Node]) -> set[str]:
 @cache
 def _effects() -> dict[str, set[str]]:
     """The words in the effects of each action of the world of the ontology."""
-    top = read_all(home_cases.load(home_cases.HOME / "ontology.pddl"))
+    top = parse_nodes(home_cases.load(home_cases.HOME / "ontology.pddl"))
     assert top is not None
     effects: dict[str, set[str]] = {}
     for section in top[0]:

@@ -15,7 +15,7 @@ import rules_table
 from home_cases import AREAS, HOME, WORLDS
 
 from plansafe.domains import domain_path
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker
 from quick import every
@@ -119,7 +119,7 @@ def _definition(name: str) -> list[Node]:
 
 
 def _form(path: Path) -> list[Node]:
-    top = read_all(home_cases.load(path))
+    top = parse_nodes(home_cases.load(path))
     assert top is not None
     (form,) = top
     assert isinstance(form, list)
@@ -133,7 +133,7 @@ def _section(form: list[Node], name: str) -> list[Node]:
 def _words(vocabulary: list[Node]) -> dict[str, list[str]]:
     """The words of a vocabulary by section, in order; those with arguments as text."""
     sections = [section for section in vocabulary[1:] if isinstance(section, list)]
-    return {str(section[0]): [write(word) for word in section[1:]] for section in sections}
+    return {str(section[0]): [format_node(word) for word in section[1:]] for section in sections}
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mutate_rules
 import pytest
 
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 
 
 @pytest.mark.slow
@@ -19,14 +19,14 @@ def test_the_rules_themselves_are_not_caught() -> None:
     """A mutant that changes nothing is missed, so that what is caught is caught for a reason."""
     rules = mutate_rules.expanded()
     for name in list(rules)[::10]:
-        text = f"(define (safety mutant) {write(rules[name])})".replace("~", "-")
+        text = f"(define (safety mutant) {format_node(rules[name])})".replace("~", "-")
         assert mutate_rules.verdict(mutate_rules.Mutant(name, "none", "", text)) == "missed"
 
 
 def test_every_kind_of_change_occurs_and_differs() -> None:
     kinds = set()
     for node in mutate_rules.expanded().values():
-        original = f"(define (safety mutant) {write(node)})".replace("~", "-")
+        original = f"(define (safety mutant) {format_node(node)})".replace("~", "-")
         for mutant in mutate_rules.mutants(node):
             kinds.add(mutant.kind)
             assert mutant.text != original

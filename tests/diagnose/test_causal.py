@@ -11,8 +11,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
 from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
-from plansafe.verifier.execution.purpose import NotCovered, Support, supports
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import KernelLimit
 from plansafe.verifier.model.evaluation import Evaluator
@@ -22,10 +22,12 @@ from quick import every
 def test_supports_of_each_kind() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall)")).steps
-    assert supports(checker.engine, steps, 1) == (Support("step", 2, "(on hob)", None, "gives (on hob) to step 2"),)
+    assert find_supports(checker.engine, steps, 1) == (
+        Support("step", 2, "(on hob)", None, "gives (on hob) to step 2"),
+    )
     text = "keeps rule `off-before-leaving` for kitchen, hall, hob"
-    assert supports(checker.engine, steps, 2) == (Support("rule", 3, "", "off-before-leaving", text),)
-    assert supports(checker.engine, steps, 3) == (
+    assert find_supports(checker.engine, steps, 2) == (Support("rule", 3, "", "off-before-leaving", text),)
+    assert find_supports(checker.engine, steps, 3) == (
         Support("goal", 4, "(robot-in hall)", None, "gives (robot-in hall) to the goal"),
         Support("rule", 2, "", "home", "keeps rule `home`"),
     )
@@ -34,20 +36,20 @@ def test_supports_of_each_kind() -> None:
 def test_ill_formed_steps_support_nothing_and_do_not_disturb() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(jump) (switch-on hob kitchen) (fly) (switch-off hob kitchen)")).steps
-    assert supports(checker.engine, steps, 1) == ()
-    assert [s.text for s in supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
+    assert find_supports(checker.engine, steps, 1) == ()
+    assert [s.text for s in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
 
 
 def test_what_conditional_effects_give_reaches_the_goal() -> None:
     checker = kitchen(goal="(and (warm hob) (not (lit kitchen)))", init="", rules="")
     steps = checker.read(Source("p", "(switch-on hob kitchen) (cook hob)")).steps
-    assert [s.text for s in supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
+    assert [s.text for s in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
 
 
 def test_unknown_steps_and_time_are_refused() -> None:
     checker = kitchen()
     with pytest.raises(IndexError):
-        supports(checker.engine, (), 1)
+        find_supports(checker.engine, (), 1)
     durative = Source(
         "d",
         "(define (domain d) (:durative-action a :parameters () :duration (= ?duration 1) :effect ()))",
@@ -56,7 +58,7 @@ def test_unknown_steps_and_time_are_refused() -> None:
     checker = Checker(durative, problem)
     steps = checker.read(Source("p", "0: (a) [1]")).steps
     with pytest.raises(NotCovered):
-        supports(checker.engine, steps, 1)
+        find_supports(checker.engine, steps, 1)
 
 
 @pytest.mark.parametrize("stream", every(5, ["steps", "past", "ends", "ltl", "pddl3"]))
@@ -75,7 +77,7 @@ def test_supports_are_what_the_kernel_loses_without_the_step(stream: str) -> Non
             for k in range(1, len(plan) + 1):
                 rest = "\n".join(plan[: k - 1] + plan[k:])
                 less = drawn.kernel.audit(rest)
-                found = supports(drawn.checker.engine, steps, k)
+                found = find_supports(drawn.checker.engine, steps, k)
                 failed = {s + (s >= k) for s in less.failed_steps["force"]} - set(full.failed_steps["force"])
                 assert {s.step for s in found if s.kind == "step"} == {s for s in failed if s > k}
                 violated = {f.rule for f in less.findings if "force" in f.readings and f.rule in drawn.timeless}
@@ -280,7 +282,7 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
         for plan in drawn.plans:
             steps = drawn.checker.read(Source("p", "\n".join(plan))).steps
             links = find_causal_structure(drawn.checker, steps).links
-            run = Run(engine, FORCE)
+            run = Replay(engine, FORCE)
             for consumer, step in enumerate(steps, 1):
                 assert isinstance(step, GroundAction)
                 binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
@@ -301,5 +303,5 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
                                 text = text if code in run.state.facts[index] else f"(not {text})"
                                 assert [x for x in links if (x.consumer, x.literal, x.needed) == (consumer, text, True)]
                                 needed += 1
-                run.steps([step], consumer - 1)
+                run.run_steps([step], consumer - 1)
     assert needed > 5

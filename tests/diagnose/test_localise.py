@@ -195,15 +195,15 @@ def test_errors_are_told() -> None:
 def test_a_chain_asks_the_next_where_one_gives_up() -> None:
     silent, knowing = Script({}, PlanningStatus.UNSUPPORTED), Script({}, PlanningStatus.UNSOLVABLE)
     chain = PlannerChain([silent, knowing, Script({}, PlanningStatus.SOLVED)])
-    assert chain.solve(PlanningQuery(corridor())).answer is PlanningStatus.UNSOLVABLE
-    assert PlannerChain([silent, Script({})]).solve(PlanningQuery(corridor())).answer is PlanningStatus.NOT_FOUND
+    assert chain.solve(PlanningQuery(corridor())).status is PlanningStatus.UNSOLVABLE
+    assert PlannerChain([silent, Script({})]).solve(PlanningQuery(corridor())).status is PlanningStatus.NOT_FOUND
     assert (
         PlannerChain([Script({}, PlanningStatus.SOLVED), ForwardSearch()])
         .solve(PlanningQuery(corridor(), shortest=True))
         .optimal
     )
     assert (
-        PlannerChain([Script({}, PlanningStatus.SOLVED), silent]).solve(PlanningQuery(corridor(), shortest=True)).answer
+        PlannerChain([Script({}, PlanningStatus.SOLVED), silent]).solve(PlanningQuery(corridor(), shortest=True)).status
         is PlanningStatus.SOLVED
     )
 
@@ -214,7 +214,7 @@ def test_a_chain_survives_programs_that_fail() -> None:
             raise RuntimeError("exit code 9")
 
     assert (
-        PlannerChain([Failing({}), ForwardSearch()], (RuntimeError,)).solve(PlanningQuery(corridor())).answer
+        PlannerChain([Failing({}), ForwardSearch()], (RuntimeError,)).solve(PlanningQuery(corridor())).status
         is PlanningStatus.SOLVED
     )
     assert PlannerChain([Failing({})], (RuntimeError,)).solve(PlanningQuery(corridor())).detail == "exit code 9"

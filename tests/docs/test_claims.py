@@ -47,8 +47,8 @@ def test_generated_text_holds_no_name_of_the_input() -> None:
 def test_code_is_made_at_first_use() -> None:
     engine = _checker().engine
     before = len(engine.emitter.sources)
-    run = engine.code.run(engine.task.actions["go"])
+    run = engine.code.step_function(engine.task.actions["go"])
     made = len(engine.emitter.sources)
     assert made > before
-    assert engine.code.run(engine.task.actions["go"]) is run
+    assert engine.code.step_function(engine.task.actions["go"]) is run
     assert len(engine.emitter.sources) == made

@@ -15,7 +15,7 @@ from shape_generate import texts
 from shape_judge import Task
 from shape_mutate import mutant
 
-from plansafe.grammar.expected import KINDS
+from plansafe.grammar.expected_syntax import KINDS
 
 
 def main(first: int = 0, last: int = 1000) -> int:

@@ -7,7 +7,7 @@ from collections import Counter
 from shape_exceptions import LAX, READER_ALONE, Lists, named_first
 from shape_judge import SHAPE_CODES, Task, errors
 
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import find_refusal
 
 
 def unexplained(kind: str, text: str, task: Task, used: Counter[str] | None = None) -> str | None:
@@ -15,7 +15,7 @@ def unexplained(kind: str, text: str, task: Task, used: Counter[str] | None = No
 
     ``used`` counts the rows that were needed.
     """
-    refused = refusal(kind, text)
+    refused = find_refusal(kind, text)
     found = errors(kind, text, task)
     shape = [d for d in found if d.code in SHAPE_CODES]
     used = Counter() if used is None else used

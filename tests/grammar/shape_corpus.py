@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shape_judge import Task
 
 from case_files import conformance_cases
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import find_refusal
 from plansafe.grammar.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,9 @@ def _decoded(content: bytes) -> str:
 
 def _sound(kind: str, text: str) -> str:
     """The text, if it can stand beside the one that is judged: the elaborator looks at both or at neither."""
-    return text if refusal(kind, text) is None else f"(define ({kind} d) {'(:goal ())' if kind == 'problem' else ''})"
+    return (
+        text if find_refusal(kind, text) is None else f"(define ({kind} d) {'(:goal ())' if kind == 'problem' else ''})"
+    )
 
 
 def _entries(folder: Path, task: Task, names: dict[str, str]) -> list[Entry]:

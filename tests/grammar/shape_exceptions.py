@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Span
-from plansafe.grammar.expected import Refusal
+from plansafe.grammar.expected_syntax import Refusal
 
 NAME_CODES = frozenset(("SC101", "SC102", "SC103", "SC107", "SC108", "SC109", "SC114", "SC115", "SC120", "SC702"))
 PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")

@@ -6,11 +6,12 @@ from functools import cache
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.sexpr import Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import Context
-from plansafe.verifier.elaborate.task import elaborate
+from plansafe.verifier.elaborate.task import elaborate_task
 from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expand import SpecExpander
 
@@ -51,12 +52,12 @@ def _task_errors(kind: str, text: str, task: Task) -> list[Diagnostic]:
     tops = []
     for name, own in (("domain", task.domain), ("problem", task.problem)):
         source = Source(name, text if name == kind else own)
-        top, found = read_text(source)
+        top, found = parse_source(source)
         if top is None:
             return list(found)
         context.places.append(Places(source, top))
         tops.append(top)
-    elaborated = elaborate(context, tops[0], tops[1])
+    elaborated = elaborate_task(context, tops[0], tops[1])
     if elaborated is not None:
         rules = RuleElaborator(elaborated.symbols)
         rules.constraints(elaborated.constraints)

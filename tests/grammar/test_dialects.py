@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from dialects_generate import SETS, Texts, plan, texts, written
 
-from plansafe.grammar.expected import refusal
+from plansafe.grammar.expected_syntax import find_refusal
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
@@ -43,8 +43,8 @@ def expected(seed: int) -> list[tuple[Headline | None, str | None]]:
 def test_a_dialect_means_what_its_plain_form_means(features: frozenset[str]) -> None:
     for seed in SEEDS:
         task = texts(seed, features)
-        assert refusal("domain", task.domain) is None, task.domain
-        assert refusal("problem", task.problem) is None, task.problem
+        assert find_refusal("domain", task.domain) is None, task.domain
+        assert find_refusal("problem", task.problem) is None, task.problem
         found = checker(task)
         assert found.ok, [d.message for d in found.diagnostics]
         assert {d.code for d in found.diagnostics} == {"SC706"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from lark import Lark, logger
 
-import plansafe.grammar.expected as expected
-from plansafe.grammar.expected import KINDS, MAX_CHARACTERS, expectation, refusal
+import plansafe.grammar.expected_syntax as expected
+from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, expectation_notes, find_refusal
 from plansafe.grammar.source import Source
 from quick import every
 
@@ -47,22 +47,22 @@ DEPTH = 100_000
     ],
 )
 def test_notes(kind: str, text: str, note: str) -> None:
-    assert expectation(kind, Source("x", text)) == (note,)
+    assert expectation_notes(kind, Source("x", text)) == (note,)
 
 
 def test_a_right_text_has_no_notes() -> None:
-    assert expectation("plan", Source("x", "(a b)")) == ()
+    assert expectation_notes("plan", Source("x", "(a b)")) == ()
 
 
 def test_long_texts_are_not_read_again() -> None:
-    assert expectation("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
+    assert expectation_notes("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
 
 
 @pytest.mark.parametrize("wrong", every(2, [False, True]))
 def test_nesting_has_no_limit(wrong: bool) -> None:
     inner = "(and " * DEPTH + ("(q" if wrong else "(q)") + ")" * DEPTH
     text = f"(define (problem p) (:domain d) (:goal {inner}))"
-    assert (refusal("problem", text) is not None) == wrong
+    assert (find_refusal("problem", text) is not None) == wrong
 
 
 @pytest.mark.parametrize("file", sorted(set(KINDS.values())))
@@ -89,5 +89,5 @@ def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture)
 
 
 def test_lark_is_loaded_on_first_use() -> None:
-    code = "import sys, plansafe.grammar.expected; sys.exit('lark' in sys.modules)"
+    code = "import sys, plansafe.grammar.expected_syntax; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

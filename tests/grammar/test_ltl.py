@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, in_specification, parse
-from plansafe.grammar.ltl import DEEPEST, translate
-from plansafe.grammar.sexpr import read_all, write
+from plansafe.grammar.ltl import DEEPEST, parse_ltl
+from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import Kernel
 
@@ -20,9 +20,9 @@ PROBLEM = "(define (problem x) (:domain d) (:goal ()))"
 
 
 def written(text: str, *actions: str) -> str:
-    found = translate(Source("f", text), actions)
+    found = parse_ltl(Source("f", text), actions)
     assert found.formula is not None, found.diagnostics
-    return write(found.formula)
+    return format_node(found.formula)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,10 @@ def test_the_shared_formulas_come_back(data: Path) -> None:
         formula = parse(one)
         if " X " in one:
             continue
-        expected, got = read_all(Source("e", in_specification(formula))), read_all(Source("g", written(infix(formula))))
+        expected, got = (
+            parse_nodes(Source("e", in_specification(formula))),
+            parse_nodes(Source("g", written(infix(formula)))),
+        )
         assert flat(expected) == flat(got), one
         compared += 1
     assert compared > 50
@@ -147,7 +150,7 @@ def test_the_shared_formulas_come_back(data: Path) -> None:
     ],
 )
 def test_what_is_wrong(text: str, code: str, place: str) -> None:
-    found = translate(Source("f", text))
+    found = parse_ltl(Source("f", text))
     assert found.formula is None
     [diagnostic] = found.diagnostics
     assert (diagnostic.code, text[slice(*diagnostic.labels[0].span)]) == (code, place)
@@ -160,15 +163,15 @@ def test_size_is_bounded() -> None:
     assert written("!" * (DEEPEST - 1) + "p").count("not") == DEEPEST - 1
     assert written(" & ".join(["p"] * 5_000)).count("(p)") == 5_000
     for text in ("!" * 100_000 + "p", "p <-> " * 60 + "p", "p & " * 100_000 + "p", "p -> " * 1_000 + "p"):
-        [diagnostic] = translate(Source("f", text)).diagnostics
+        [diagnostic] = parse_ltl(Source("f", text)).diagnostics
         assert (diagnostic.code, diagnostic.help is None) == ("SC004", False)
     for text in ("(" * 100_000, "G " * 100_000, ")" * 100_000, "p(" * 50_000, "p(" + "a," * 100_000):
-        assert translate(Source("f", text)).diagnostics
+        assert parse_ltl(Source("f", text)).diagnostics
 
 
 def test_any_text_is_read_or_refused() -> None:
     rng = random.Random(13)
     words = ["G", "X", "U", "S", "!", "&", "|", "->", "<->", "(", ")", ",", "p", "q(a)", "do", "1", "?x", "-", "\n"]
     for _ in range(3_000):
-        found = translate(Source("f", " ".join(rng.choices(words, k=rng.randint(0, 9)))))
+        found = parse_ltl(Source("f", " ".join(rng.choices(words, k=rng.randint(0, 9)))))
         assert (found.formula is None) == bool(found.diagnostics)

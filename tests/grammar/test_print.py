@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from shape_corpus import shipped
 from shape_generate import texts
 
-from plansafe.grammar.sexpr import Node, Span, SpanNode, read_all, span_tree, write
+from plansafe.grammar.node_places import SpanNode, parse_spans
+from plansafe.grammar.sexpr import Node, Span, format_node, parse_nodes
 from plansafe.grammar.source import Source
 
 TOKENS = (
@@ -36,13 +37,13 @@ def same(a: Node | None, b: Node | None) -> bool:
 
 
 def read(text: str) -> list[Node] | None:
-    return read_all(Source("x", text))
+    return parse_nodes(Source("x", text))
 
 
 @settings(max_examples=300)
 @given(tree=TREES)
 def test_every_tree_reads_back(tree: list[Node]) -> None:
-    assert read(write(tree)) == [tree]
+    assert read(format_node(tree)) == [tree]
 
 
 @settings(derandomize=True, max_examples=60)
@@ -51,14 +52,14 @@ def test_generated_texts_read_back(seed: int) -> None:
     for text in texts(seed):
         tree = read(text)
         assert tree is not None
-        assert same(read("\n".join([write(node) for node in tree])), tree)
+        assert same(read("\n".join([format_node(node) for node in tree])), tree)
 
 
 def test_shipped_texts_read_back() -> None:
     for entry in shipped():
         tree = read(entry.text)
         if tree is not None and entry.kind != "plan":
-            assert same(read("\n".join([write(node) for node in tree])), tree), entry.name
+            assert same(read("\n".join([format_node(node) for node in tree])), tree), entry.name
 
 
 @settings(derandomize=True, max_examples=60)
@@ -67,7 +68,7 @@ def test_places_have_the_shape_of_the_tree(seed: int) -> None:
     for text in texts(seed):
         tree = read(text)
         assert tree is not None
-        stack: list[tuple[Node, Span | SpanNode]] = list(zip(tree, span_tree(Source("x", text)), strict=True))
+        stack: list[tuple[Node, Span | SpanNode]] = list(zip(tree, parse_spans(Source("x", text)), strict=True))
         while stack:
             node, place = stack.pop()
             if isinstance(node, list):

@@ -13,7 +13,7 @@ from shape_generate import texts
 from shape_judge import Task, errors
 from shape_mutate import mutant
 
-from plansafe.grammar.expected import KINDS, refusal
+from plansafe.grammar.expected_syntax import KINDS, find_refusal
 
 SHIPPED = shipped()
 SEEDS = st.integers(0, 2**32)
@@ -29,7 +29,7 @@ def test_what_is_well_formed_is_accepted_by_both(seed: int) -> None:
     made = texts(seed)
     for kind in KINDS:
         text = getattr(made, kind)
-        assert refusal(kind, text) is None, text
+        assert find_refusal(kind, text) is None, text
         found = errors(kind, text, Task(made.domain, made.problem))
         # What is true is no matter of shape: random literals may contradict each other.
         assert [d for d in found if d.code not in ("SC111", "SC117")] == [], text
@@ -222,14 +222,14 @@ KNOWN_LAX = (
 @pytest.mark.parametrize(("kind", "inner"), RIGHT)
 def test_right_shapes(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
-    assert refusal(kind, text) is None
+    assert find_refusal(kind, text) is None
     assert unexplained(kind, text, TASK) is None
 
 
 @pytest.mark.parametrize(("kind", "inner"), WRONG)
 def test_wrong_shapes(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
-    assert refusal(kind, text) is not None
+    assert find_refusal(kind, text) is not None
     assert errors(kind, text, TASK)
 
 
@@ -238,6 +238,6 @@ def test_what_readers_still_let_pass(kind: str, inner: str) -> None:
     """The grammar is right about these. A case that is mended moves to ``WRONG``, and its row goes."""
     text = MAPPING.format(inner) if kind == "mapping" else FRAMES[kind].format(inner)
     kind = "specification" if kind == "mapping" else kind
-    assert refusal(kind, text) is not None
+    assert find_refusal(kind, text) is not None
     if not errors(kind, text, TASK):
         pytest.xfail("the reader is lax")

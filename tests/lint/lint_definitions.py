@@ -12,7 +12,7 @@ from case import Case
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.model import LintFinding, LintResult, Scope
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.readings import replay
+from plansafe.verifier.execution.readings import replay_reading
 from plansafe.verifier.kernel import Kernel
 
 
@@ -81,10 +81,10 @@ class Traces:
         text = "\n".join(steps)
         if self.kernel is None:
             engine = self.checker.engine
-            outcome = replay(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
+            outcome = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
             if outcome.failures:
                 return None
-            names = [engine.rules[part.rule].name for part in engine.plan.parts]
+            names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
             broken = frozenset([names[v.part] for v in outcome.violations])
             unkept = frozenset([names[part] for part, _ in outcome.undecided])
             goal = outcome.goal is True

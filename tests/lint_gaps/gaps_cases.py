@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts
 
 from case_files import read_cases
 from plansafe.domains import domain_path
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.specs.lint.gaps.gap_search import find_gaps
@@ -146,7 +146,9 @@ def full(case: Case) -> Checker:
 def without(checker: Checker, rule: str | None) -> Source:
     """The plain rules of a specification that apply, but one."""
     applicable = {r.name for r in checker.rules if r.applicable}
-    rules = [write(r.node) for r in checker.compiled.expanded.rules if r.node[1] in applicable and r.node[1] != rule]
+    rules = [
+        format_node(r.node) for r in checker.compiled.expanded.rules if r.node[1] in applicable and r.node[1] != rule
+    ]
     return Source("given.safe", "(define (safety given)\n" + "\n".join(rules) + ")")
 
 

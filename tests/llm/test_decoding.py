@@ -35,7 +35,12 @@ def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
         checker = one.checker()
         longest = int(1.5 * len(one.reference.splitlines()))
         made = decode(
-            MockModel("random", {}, 1), one.name, said("go"), Guide(checker.compiled, effort=30), Mode.GUIDED, longest
+            MockModel("random", {}, 1),
+            one.name,
+            said("go"),
+            Guide(checker.compiled, max_states=30),
+            Mode.GUIDED,
+            longest,
         )
         assert made.end is End.DONE, one.name
         assert checker.check(Source("made.plan", made.plan)).headline is Headline.SAFE

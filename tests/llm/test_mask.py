@@ -81,11 +81,11 @@ def test_a_plan_in_one_answer_keeps_to_the_shield(family: str) -> None:
             tokens.append(random.choice(allowed))
         plan = words.decode(tokens)
         assert plan.endswith("\n")
-        assert len(plan.splitlines()) == len(guide.taken) <= 12
+        assert len(plan.splitlines()) == len(guide.steps) <= 12
         report = checker.check(Source("x.plan", plan))
         assert report.executable is Worlds.ALL
-        assert not [f for f in report.findings if f.step is not None and f.step < len(guide.taken)]
-        assert guide.may_end or len(guide.taken) == 12 or not mask(tokens)
+        assert not [f for f in report.findings if f.step is not None and f.step < len(guide.steps)]
+        assert guide.may_end or len(guide.steps) == 12 or not mask(tokens)
 
 
 def test_a_plan_may_end_between_lines_alone() -> None:

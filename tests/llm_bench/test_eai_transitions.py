@@ -12,7 +12,7 @@ from bench.eai import transitions
 from bench.eai.answers import Answer
 from bench.eai.transition_verdicts import REWRITINGS, SIDES, Gold, actions_of, closed, rewritten, right
 
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 
 OPEN = Gold(
     "open",
@@ -75,7 +75,7 @@ def by_text(_: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
         for one in TASK.actions:
             node = said.get(one.name)
             if isinstance(node, list):
-                sides = {name: write(node[node.index(f":{name}") + 1]) for name in SIDES}
+                sides = {name: format_node(node[node.index(f":{name}") + 1]) for name in SIDES}
                 counted[one.name] = {
                     name: [1, 0, 0] if text == getattr(one, name) else [0, 1, 1] for name, text in sides.items()
                 }

@@ -21,7 +21,7 @@ def _holds(scenario: Scenario) -> None:
     checker = scenario.checker()
     model = open_model("mock/random", Settings(policies=policies(checker.compiled)))
     ahead = Guide(checker.compiled).continuation()
-    longest = -(-3 * len(ahead.steps) // 2) if ahead.answer else 25
+    longest = -(-3 * len(ahead.steps) // 2) if ahead.exists else 25
     for mode in (Mode.GUIDED, Mode.SHIELD):
         made = decode(model, scenario.name, said("?"), Guide(checker.compiled), mode, longest)
         report = checker.check(Source("plan", made.plan))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 Tree: TypeAlias = "str | tuple[Tree, ...]"
@@ -123,7 +123,7 @@ def frozen(node: Node) -> Tree:
 
 def read_trees(text: str, name: str = "text") -> List:
     """The top-level trees of a text. Raises ``ValueError`` for unbalanced parentheses."""
-    nodes = read_all(Source(name, text))
+    nodes = parse_nodes(Source(name, text))
     if nodes is None:
         raise ValueError(f"{name} is not balanced: {text[:200]}")
     return tuple(frozen(node) for node in nodes)

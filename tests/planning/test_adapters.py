@@ -43,19 +43,19 @@ def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
     query = PlanningQuery(small.checker, small.prefix, shortest=True, time_limit_s=30.0)
     for planner in (KAIROS, FAST_DOWNWARD):
         found = planner.solve(query)
-        shown = f"{planner.name}: {found.answer} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
+        shown = f"{planner.name}: {found.status} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
         if expected is not None:
-            assert found.answer is PlanningStatus.SOLVED, shown
+            assert found.status is PlanningStatus.SOLVED, shown
             assert found.optimal, shown
             assert len(found.steps) == expected, shown
         else:
-            assert found.answer is PlanningStatus.UNSOLVABLE or len(found.steps) > DEPTH, shown
+            assert found.status is PlanningStatus.UNSOLVABLE or len(found.steps) > DEPTH, shown
 
 
 @pytest.mark.parametrize("number", every(4, range(0, TASKS, 4)))
 def test_any_plan_is_found_where_there_is_one(number: int) -> None:
     small = small_task(number)
-    answers = {planner.solve(PlanningQuery(small.checker, small.prefix)).answer for planner in (KAIROS, FAST_DOWNWARD)}
+    answers = {planner.solve(PlanningQuery(small.checker, small.prefix)).status for planner in (KAIROS, FAST_DOWNWARD)}
     assert len(answers) == 1
     assert answers <= {PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE}
 
@@ -85,9 +85,9 @@ def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> 
     )
     assert checker.ok
     found = planner.solve(PlanningQuery(checker, time_limit_s=60.0))
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
     first = found.steps[: len(found.steps) // 2]
-    assert planner.solve(PlanningQuery(checker, first, time_limit_s=60.0)).answer is PlanningStatus.SOLVED
+    assert planner.solve(PlanningQuery(checker, first, time_limit_s=60.0)).status is PlanningStatus.SOLVED
 
 
 # -- answers without a search -----------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ PROBLEM = """(define (problem p) (:domain d) (:objects a b c - room)
 @BOTH
 def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> None:
     found = planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM), shortest=True))
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
     assert [step.objects for step in found.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
     assert found.optimal
 
@@ -114,14 +114,14 @@ def test_actions_without_effects(planner: Planner, rule: str) -> None:
     domain = "(define (domain d) (:predicates (p)) (:action look) (:action a :effect (p)))"
     checker = checker_of(domain, "(define (problem p) (:domain d) (:goal (p)))", rule)
     found = planner.solve(PlanningQuery(checker, shortest=True))
-    assert (found.answer, len(found.steps)) == (PlanningStatus.SOLVED, 2 if rule else 1)
+    assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 2 if rule else 1)
 
 
 @BOTH
 def test_rules_can_be_left_out(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :forbid (seen b)))")
-    assert planner.solve(PlanningQuery(checker)).answer is PlanningStatus.UNSOLVABLE
-    assert planner.solve(PlanningQuery(checker, rules=False)).answer is PlanningStatus.SOLVED
+    assert planner.solve(PlanningQuery(checker)).status is PlanningStatus.UNSOLVABLE
+    assert planner.solve(PlanningQuery(checker, rules=False)).status is PlanningStatus.SOLVED
 
 
 @BOTH
@@ -130,7 +130,7 @@ def test_an_empty_continuation(planner: Planner) -> None:
     steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
     prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
     found = planner.solve(PlanningQuery(checker, prefix, shortest=True))
-    assert (found.answer, found.steps, found.optimal) == (PlanningStatus.SOLVED, (), True)
+    assert (found.status, found.steps, found.optimal) == (PlanningStatus.SOLVED, (), True)
 
 
 @BOTH
@@ -139,7 +139,7 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
     step = checker.engine.resolver.step(("go", "a", "b"))
     assert isinstance(step, GroundAction)
     found = planner.solve(PlanningQuery(checker, (step,)))
-    assert found.answer is PlanningStatus.UNSOLVABLE
+    assert found.status is PlanningStatus.UNSOLVABLE
     assert found.planner == planner.name
     assert "so far" in found.detail
 
@@ -149,7 +149,7 @@ def test_what_is_unsupported_says_why(planner: Planner) -> None:
     durative = "(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)))"
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
     found = planner.solve(PlanningQuery(checker))
-    assert (found.answer, found.detail) == (PlanningStatus.UNSUPPORTED, "durative actions")
+    assert (found.status, found.detail) == (PlanningStatus.UNSUPPORTED, "durative actions")
 
 
 @BOTH
@@ -158,15 +158,15 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     sources = [Source("domain", DOMAIN), Source("problem", PROBLEM)]
     rule = Source("rules", "(define (safety s) (:process no :require (seen b)))")
     checker = Checker(*sources, [rule], Options(judge="introduced"))
-    assert ForwardSearch().solve(PlanningQuery(checker)).answer is PlanningStatus.SOLVED
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.SOLVED
     found = planner.solve(PlanningQuery(checker))
-    assert (found.answer, "pre-existing" in found.detail, found.planner) == (
+    assert (found.status, "pre-existing" in found.detail, found.planner) == (
         PlanningStatus.UNSUPPORTED,
         True,
         planner.name,
     )
-    assert planner.solve(PlanningQuery(checker, rules=False)).answer is PlanningStatus.SOLVED
-    assert planner.solve(PlanningQuery(Checker(*sources, [rule]))).answer is PlanningStatus.UNSOLVABLE
+    assert planner.solve(PlanningQuery(checker, rules=False)).status is PlanningStatus.SOLVED
+    assert planner.solve(PlanningQuery(Checker(*sources, [rule]))).status is PlanningStatus.UNSOLVABLE
 
 
 @BOTH
@@ -190,7 +190,7 @@ def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: st
     problem = """(define (problem p) (:domain d) (:objects k - knife c - cleaner a b - food)
       (:init (safe) (holding k)) (:goal (and (sliced a) (sliced b))))"""
     found = planner.solve(PlanningQuery(checker_of(domain, problem), shortest=True))
-    assert (found.answer, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 2, True)
+    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 2, True)
 
 
 @BOTH
@@ -208,13 +208,13 @@ def test_a_rule_about_an_actions_past_leaves_a_safe_plan(planner: Planner) -> No
     rule = """(define (safety s) (:process hands :parameters (?c - cleaner) :on (cut ?k ?x)
       :forbid (since (not (action (wash-hands))) (holding ?c))))"""
     found = planner.solve(PlanningQuery(checker_of(domain, problem, rule)))
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
 
 
 def test_a_rule_that_may_be_undefined_is_named() -> None:
     rules = "(define (safety s) (:process near :forbid (> (far a c) 2)))"
     found = KAIROS.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM, rules)))
-    assert found.answer is PlanningStatus.UNSUPPORTED
+    assert found.status is PlanningStatus.UNSUPPORTED
     assert found.detail == "rule near: it reads numbers that may be undefined"
 
 
@@ -226,10 +226,10 @@ def test_derived_predicates_and_numbers() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (level) 0)) (:goal (lit)))"
     checker = checker_of(domain, problem, "(define (safety s) (:process full :when (lit) :require (>= (level) 3)))")
     found = KAIROS.solve(PlanningQuery(checker, shortest=True))
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
     assert len(found.steps) == 4
     refused = FAST_DOWNWARD.solve(PlanningQuery(checker))
-    assert (refused.answer, refused.detail) == (PlanningStatus.UNSUPPORTED, "derived predicates")
+    assert (refused.status, refused.detail) == (PlanningStatus.UNSUPPORTED, "derived predicates")
 
 
 def test_proofs_over_fractions_are_no_proofs() -> None:
@@ -237,7 +237,7 @@ def test_proofs_over_fractions_are_no_proofs() -> None:
       (:action drop :parameters () :precondition (>= (level) 0.1) :effect (decrease (level) 0.1)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0.3)) (:goal (p)))"
     found = KAIROS.solve(PlanningQuery(checker_of(domain, problem)))
-    assert found.answer is PlanningStatus.NOT_FOUND
+    assert found.status is PlanningStatus.NOT_FOUND
 
 
 def test_a_plan_that_does_not_replay_is_an_error() -> None:
@@ -249,7 +249,7 @@ def test_a_plan_that_does_not_replay_is_an_error() -> None:
         confirm_plan(query, question, [("go", "b", "c")], optimal=False, planner="a liar")
     found = confirm_plan(query, question, [("go", "a", "c")], optimal=False, planner="honest")
     assert isinstance(found, PlanningResult)
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
 
 
 def test_a_checker_with_errors_is_refused() -> None:
@@ -262,5 +262,5 @@ def test_the_working_folder_is_not_touched(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     (tmp_path / "output.sas").mkdir()  # where Fast Downward would write, and two runs at once would meet
     for planner in (KAIROS, FAST_DOWNWARD):
-        assert planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM))).answer is PlanningStatus.SOLVED
+        assert planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM))).status is PlanningStatus.SOLVED
     assert list(tmp_path.iterdir()) == [tmp_path / "output.sas"]

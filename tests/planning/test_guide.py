@@ -55,14 +55,14 @@ def wander(task: Checker, guide: Guide, budget: int, seed: int) -> Headline:
         steps = [option.step for option in guide.options() if not option.broken]
         random.shuffle(steps)
         for step in steps:
-            ahead = guide.allows(step, budget - len(guide.taken) - 1)
-            if ahead.answer:
+            ahead = guide.allows(step, budget - len(guide.steps) - 1)
+            if ahead.exists:
                 guide.take(step, ahead)
                 break
         else:
             raise AssertionError("no step is allowed although a continuation was known")
-    assert len(guide.taken) <= budget
-    return task.check(Source("x.plan", text(task, guide.taken))).headline
+    assert len(guide.steps) <= budget
+    return task.check(Source("x.plan", text(task, guide.steps))).headline
 
 
 @pytest.mark.parametrize("family", every(3, ["tea", "groceries", "mop", "pill", "warm-room", "wipe", "plants", "tidy"]))
@@ -70,7 +70,7 @@ def test_every_policy_arrives_within_the_budget(family: str) -> None:
     task = draw(family, 0, seed=11).checker()
     best = len(Guide(task.compiled).continuation().steps)
     for seed in range(2):
-        assert wander(task, Guide(task.compiled, effort=30), int(1.5 * best), seed) is Headline.SAFE
+        assert wander(task, Guide(task.compiled, max_states=30), int(1.5 * best), seed) is Headline.SAFE
 
 
 def test_a_step_along_the_kept_continuation_needs_no_search() -> None:
@@ -79,7 +79,7 @@ def test_a_step_along_the_kept_continuation_needs_no_search() -> None:
     steps = guide.continuation().steps
     for number, step in enumerate(steps, 1):
         ahead = guide.allows(step, within=len(steps) - number)
-        assert ahead.answer
+        assert ahead.exists
         guide.take(step, ahead)
     assert guide.searches == 1
     assert guide.may_end
@@ -92,8 +92,8 @@ def test_what_breaks_a_rule_or_cannot_be_taken_is_not_allowed() -> None:
     assert set(legal) == {"(switch-on hob kitchen)", "(go kitchen hall)"}
     guide.take(legal["(switch-on hob kitchen)"])
     assert not guide.may_end
-    assert guide.allows(legal["(go kitchen hall)"]).answer is False
-    assert guide.allows(legal["(switch-on hob kitchen)"]).answer is False
+    assert guide.allows(legal["(go kitchen hall)"]).exists is False
+    assert guide.allows(legal["(switch-on hob kitchen)"]).exists is False
     assert guide.estimate() == 2
     with pytest.raises(ValueError, match="cannot be taken"):
         guide.take(legal["(switch-on hob kitchen)"])
@@ -104,19 +104,19 @@ def test_the_budget_counts_the_steps_behind_the_one_asked_about() -> None:
     guide = Guide(task.compiled)
     on = next(option.step for option in guide.options() if option.step.action.name == "switch-on")
     go = next(option.step for option in guide.options() if option.step.action.name == "go")
-    assert guide.allows(on, within=2).answer
-    assert guide.allows(on, within=1).answer is False
-    assert guide.allows(go, within=3).answer is False
-    assert guide.allows(go, within=4).answer
+    assert guide.allows(on, within=2).exists
+    assert guide.allows(on, within=1).exists is False
+    assert guide.allows(go, within=3).exists is False
+    assert guide.allows(go, within=4).exists
 
 
 def test_a_task_without_a_safe_plan_allows_nothing_to_the_end() -> None:
     task = checker("(and (on hob) (robot-in hall))")
     guide = Guide(task.compiled)
-    assert guide.continuation().answer is False
+    assert guide.continuation().exists is False
     assert guide.estimate() is None
-    assert not any(guide.allows(option.step).answer for option in guide.options())
-    assert Guide(task.compiled, rules=False).continuation().answer
+    assert not any(guide.allows(option.step).exists for option in guide.options())
+    assert Guide(task.compiled, rules=False).continuation().exists
 
 
 def test_what_was_broken_before_decides_by_the_question() -> None:

@@ -10,7 +10,7 @@ from endless_tasks import endless
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning import forward_search
+from plansafe.verifier.planning import best_first_search
 from plansafe.verifier.planning.continuations import Steps
 from plansafe.verifier.planning.guide import Guide
 
@@ -65,23 +65,23 @@ def walked(number: int, seen: Counter[str], *, complete: bool) -> None:
     listed = Listed(checker)
     if not listed.whole:
         return
-    guide, now = Guide(checker.compiled, effort=100_000, time_limit_s=60), listed.start
+    guide, now = Guide(checker.compiled, max_states=100_000, time_limit_s=60), listed.start
     been = {now.key()}
     for _ in range(4):
         ahead = guide.continuation()
-        assert (ahead.answer is True) == (listed.distance(now) < FAR), number
+        assert (ahead.exists is True) == (listed.distance(now) < FAR), number
         for option in guide.options():
             after = now.after(option.step)
             assert after is not None
-            assert guide.returns(option.step) == (after.key() in been), number
+            assert guide.returns_to_visited_state(option.step) == (after.key() in been), number
             for within in random.sample([None, 0, 1, 2, 3, 4, 6], 3):
                 most, wanted = FAR - 1 if within is None else within, listed.distance(after)
                 ahead = guide.allows(option.step, within)
-                assert ahead.answer is (wanted <= most) or (ahead.answer is None and not complete), (number, within)
-                if ahead.answer:
+                assert ahead.exists is (wanted <= most) or (ahead.exists is None and not complete), (number, within)
+                if ahead.exists:
                     assert arrives(after, ahead.steps), number
                     assert len(ahead.steps) <= most, number
-                seen[str(ahead.answer)] += 1
+                seen[str(ahead.exists)] += 1
         steps = [option.step for option in guide.options() if not option.broken]
         if not steps:
             return
@@ -101,7 +101,7 @@ def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
 
 
 def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
     seen = Counter[str]()
     for number in range(120, 200):
         walked(number, seen, complete=False)

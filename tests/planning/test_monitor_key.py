@@ -48,7 +48,7 @@ def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
     end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
 
     def hard(v: Violation) -> bool:
-        return not execution.engine.plan.rules[execution.engine.plan.parts[v.part].rule].preference
+        return not execution.engine.rule_set.rules[execution.engine.rule_set.parts[v.part].rule].preference
 
     return {
         (v.part, v.binding, max(v.step - since, 0), v.at_end)
@@ -68,7 +68,7 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
         except NumberTooLarge:
             break
         if blame:  # once something is the plan's doing, nothing more is asked
-            lasting = () if now.broken else (now.undecided, now.accepted, now.news, now.ending)
+            lasting = () if now.broken else (now.undecided, now.accepted, now.new_violations, now.violations_at_end)
             out.append((now.broken, lasting))
         else:
             out.append((now.broken, now.undecided, now.accepted, violations(now, since)))

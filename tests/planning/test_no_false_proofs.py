@@ -43,7 +43,7 @@ def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> No
     assert checker.check(plan).headline in (Headline.SAFE, Headline.VALID)
     for planner in PLANNERS:
         found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
-        assert found.answer is not PlanningStatus.UNSOLVABLE, planner.name
+        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
 
 
 def test_effects_that_depend_on_numbers() -> None:
@@ -57,5 +57,5 @@ def test_effects_that_depend_on_numbers() -> None:
     assert checker.check(Source("plan", "(load crate)")).headline is Headline.SAFE
     for planner in PLANNERS:
         found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
-        assert found.answer is not PlanningStatus.UNSOLVABLE, planner.name
-    assert default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).answer is PlanningStatus.SOLVED
+        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
+    assert default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).status is PlanningStatus.SOLVED

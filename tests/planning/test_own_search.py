@@ -15,7 +15,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import forward_search, state_estimates
+from plansafe.verifier.planning import best_first_search, state_estimates
 from plansafe.verifier.planning.forward_search import ForwardSearch, confirm_by_replay
 from plansafe.verifier.planning.guide import check_recoverable
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
@@ -57,7 +57,7 @@ def test_endless_tasks_against_blind_search() -> None:
             continue
         found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
         greedy = planner.solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.answer is greedy.answer is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), (
+        assert found.status is greedy.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), (
             number
         )
         if wanted >= 0:
@@ -68,8 +68,7 @@ def test_endless_tasks_against_blind_search() -> None:
 
 
 def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "MANY_ACTIONS", -1)
-    monkeypatch.setattr(forward_search, "FIRST_NODES", 2 * STATES)
+    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
     planner, seen = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)
@@ -77,7 +76,7 @@ def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch)
         if wanted is None:
             continue
         found = planner.solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.answer is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), number
+        assert found.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), number
         seen[wanted < 0] += 1
     assert min(seen[True], seen[False]) >= 10, seen
 
@@ -107,7 +106,7 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
     for rules, length in (("", 5), (rule, 7)):
         checker = checker_of(HOME, problem, rules)
         found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.answer is PlanningStatus.SOLVED
+        assert found.status is PlanningStatus.SOLVED
         assert length <= len(found.steps) <= length + 3
 
 
@@ -126,7 +125,7 @@ def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None
                 else:
                     fits = [p for p in fits if case.kernel.audit("\n".join(p)).goal]
                 found = planner.solve(PlanningQuery(case.checker, steps, rules=rules, shortest=True))
-                assert (found.answer is PlanningStatus.SOLVED) == bool(fits), (seed, plan, rules)
+                assert (found.status is PlanningStatus.SOLVED) == bool(fits), (seed, plan, rules)
                 if fits:
                     assert len(found.steps) == min(map(len, fits)) - len(plan)
 
@@ -143,15 +142,15 @@ COUNTED = "(define (problem p) (:domain counter) (:init (= (x) 0)) (:goal (done)
 
 def test_numbers_are_counted_exactly() -> None:
     found = ForwardSearch().solve(PlanningQuery(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
-    assert (found.answer, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 8, True)
+    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 8, True)
 
 
 def test_only_a_limit_ends_an_infinite_search() -> None:
     checker = checker_of(COUNTER.format(target=-1), COUNTED)
     found = ForwardSearch(max_nodes=50).solve(PlanningQuery(checker))
-    assert found.answer is PlanningStatus.NOT_FOUND
+    assert found.status is PlanningStatus.NOT_FOUND
     assert "states" in found.detail
-    assert ForwardSearch().solve(PlanningQuery(checker, time_limit_s=0)).answer is PlanningStatus.NOT_FOUND
+    assert ForwardSearch().solve(PlanningQuery(checker, time_limit_s=0)).status is PlanningStatus.NOT_FOUND
 
 
 def test_undefined_numbers_are_no_proof() -> None:
@@ -163,7 +162,7 @@ def test_undefined_numbers_are_no_proof() -> None:
         "(define (safety s) (:process r :forbid (and (g) (> (x) 1))))",
     )
     assert checker.check(Source("p", "(a)")).headline is Headline.UNKNOWN
-    assert ForwardSearch().solve(PlanningQuery(checker)).answer is PlanningStatus.NOT_FOUND
+    assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.NOT_FOUND
 
 
 @pytest.mark.parametrize("shortest", [False, True])
@@ -175,7 +174,7 @@ def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest:
     a, b = [GroundAction(checker.engine.task.actions[name], ()) for name in "ab"]
     for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
         found = ForwardSearch().solve(PlanningQuery(checker, prefix, shortest=shortest))
-        assert found.answer is PlanningStatus.UNSOLVABLE
+        assert found.status is PlanningStatus.UNSOLVABLE
         assert detail in found.detail
     free = ForwardSearch().solve(PlanningQuery(checker, rules=False, shortest=shortest))
     assert [step.action.name for step in free.steps] == ["a", "b"]
@@ -191,9 +190,9 @@ def test_durative_actions_and_timed_literals_are_refused() -> None:
     plain = "(define (domain d) (:predicates (g)) (:action a :parameters () :effect (g)))"
     timed = problem.replace("(:init)", "(:init (at 3 (g)))")
     found = ForwardSearch().solve(PlanningQuery(checker_of(plain, timed)))
-    assert (found.answer, "timed" in found.detail) == (PlanningStatus.UNSUPPORTED, True)
+    assert (found.status, "timed" in found.detail) == (PlanningStatus.UNSUPPORTED, True)
     assert (
-        ForwardSearch().solve(PlanningQuery(Checker(Source("d", "("), Source("p", problem)))).answer
+        ForwardSearch().solve(PlanningQuery(Checker(Source("d", "("), Source("p", problem)))).status
         is PlanningStatus.UNSUPPORTED
     )
 
@@ -203,18 +202,18 @@ def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.Monk
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
         found = ForwardSearch().solve(PlanningQuery(checker, shortest=shortest))
-        assert (found.answer, len(found.steps)) == (PlanningStatus.SOLVED, 4)
+        assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 4)
 
 
 def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward_search, "KEPT", 1)
+    monkeypatch.setattr(best_first_search, "MAX_STORED_EXECUTIONS", 1)
     planner = ForwardSearch()
     for number in range(30):
         checker = endless(number)
         wanted = blind(checker)
         if wanted is not None:
             found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
-            assert (len(found.steps) if found.answer is PlanningStatus.SOLVED else -1) == wanted
+            assert (len(found.steps) if found.status is PlanningStatus.SOLVED else -1) == wanted
 
 
 # ---- a kitchen ------------------------------------------------------------------------------------------------------
@@ -238,22 +237,22 @@ def household(root: Path, example: str, **options: object) -> Checker:
 def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
     checker = household(root, example)
     found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=120))
-    assert found.answer is PlanningStatus.SOLVED
+    assert found.status is PlanningStatus.SOLVED
     text = "\n".join(step_text(step, checker.engine.task.objects) for step in found.steps)
     assert checker.check(Source("found", text)).headline is Headline.SAFE
 
 
 def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
     """Bleach lies in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
-    assert ForwardSearch().solve(PlanningQuery(household(root, "visit"))).answer is PlanningStatus.UNSOLVABLE
+    assert ForwardSearch().solve(PlanningQuery(household(root, "visit"))).status is PlanningStatus.UNSOLVABLE
     mild = household(root, "visit", judge="introduced")
-    assert ForwardSearch().solve(PlanningQuery(mild, time_limit_s=120)).answer is PlanningStatus.SOLVED
+    assert ForwardSearch().solve(PlanningQuery(mild, time_limit_s=120)).status is PlanningStatus.SOLVED
     severe = household(root, "visit", min_severity="high")
     assert (
-        ForwardSearch().solve(PlanningQuery(severe)).answer is PlanningStatus.UNSOLVABLE
+        ForwardSearch().solve(PlanningQuery(severe)).status is PlanningStatus.UNSOLVABLE
     )  # the bleach is of high severity
     both = household(root, "visit", judge="introduced", min_severity="critical")
-    assert ForwardSearch().solve(PlanningQuery(both, time_limit_s=120)).answer is PlanningStatus.SOLVED
+    assert ForwardSearch().solve(PlanningQuery(both, time_limit_s=120)).status is PlanningStatus.SOLVED
 
 
 # ---- online ---------------------------------------------------------------------------------------------------------
@@ -279,24 +278,24 @@ CARE = """
 def test_recoverable() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
     found = check_recoverable(monitor, "(dust a)")
-    assert (found.answer, found.continuation) == (True, ("(walk a b)", "(dust b)"))
+    assert (found.recoverable, found.continuation) == (True, ("(walk a b)", "(dust b)"))
     lost = check_recoverable(monitor, "(drop)")
-    assert (lost.answer, lost.continuation) == (False, ())
+    assert (lost.recoverable, lost.continuation) == (False, ())
     assert "visited" in lost.detail
-    assert check_recoverable(monitor, "(dust c)").answer is False
+    assert check_recoverable(monitor, "(dust c)").recoverable is False
     assert check_recoverable(monitor, "(dust c)").detail == "(at c) is not true"
-    assert check_recoverable(monitor, "(jump)").answer is False
+    assert check_recoverable(monitor, "(jump)").recoverable is False
     assert monitor.facts() == Monitor(checker_of(VASE, VASES).compiled).facts()
 
 
 def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
     monitor = Monitor(checker_of(VASE, VASES, CARE).compiled)
     assert (
-        check_recoverable(monitor, "(dust a)").answer is False
+        check_recoverable(monitor, "(dust a)").recoverable is False
     )  # (once (at c)) needs c, and there is no way back from c
     monitor.observe(["(next c b)"])
     found = check_recoverable(monitor, "(dust a)")
-    assert found.answer is True
+    assert found.recoverable is True
     assert found.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
 
 
@@ -304,7 +303,7 @@ def test_recoverable_starts_from_what_was_seen() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
     monitor.take("(dust a)")
     monitor.observe(["(not (whole))"])
-    assert check_recoverable(monitor, "(walk a b)").answer is False
+    assert check_recoverable(monitor, "(walk a b)").recoverable is False
     monitor.observe(["(whole)", "(at b)", "(not (at a))"])
     assert check_recoverable(monitor, "(dust b)") == (True, (), "")
 
@@ -312,7 +311,7 @@ def test_recoverable_starts_from_what_was_seen() -> None:
 def test_recoverable_says_when_it_does_not_know() -> None:
     monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
     found = check_recoverable(monitor, "(up)", ForwardSearch(max_nodes=20))
-    assert found.answer is None
+    assert found.recoverable is None
     assert "no plan found" in found.detail
     timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
-    assert check_recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").answer is None
+    assert check_recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").recoverable is None

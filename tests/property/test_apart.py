@@ -12,8 +12,8 @@ from generate import case
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.execution.steps import TimedStep
-from plansafe.verifier.execution.timed import TimedRun
-from plansafe.verifier.execution.timed_fast import Apart, Ground, QuickTimedRun
+from plansafe.verifier.execution.timed import TimedReplay
+from plansafe.verifier.execution.timed_fast import FastTimedReplay, GroundCode, IsolatedEvents
 
 
 def about_states(candidate: Case) -> Case:
@@ -38,7 +38,7 @@ def compare(both: Both, plan: Plan) -> None:
     assert read.timed is not None
     for reading in (HALT, SKIP, FORCE):
         found = []
-        for kind in (QuickTimedRun, TimedRun):
+        for kind in (FastTimedReplay, TimedReplay):
             run = kind(engine, reading, read.timed, both.checker.compiled.tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))
@@ -50,13 +50,13 @@ def compare(both: Both, plan: Plan) -> None:
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each event that is apart was taken as such, so far."""
     out: list[bool] = []
-    take = Apart._take
+    take = IsolatedEvents._take
 
-    def counted(self: Apart, step: TimedStep, ground: Ground, ends: int) -> bool:
+    def counted(self: IsolatedEvents, step: TimedStep, ground: GroundCode, ends: int) -> bool:
         out.append(take(self, step, ground, ends))
         return out[-1]
 
-    monkeypatch.setattr(Apart, "_take", counted)
+    monkeypatch.setattr(IsolatedEvents, "_take", counted)
     return out
 
 

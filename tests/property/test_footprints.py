@@ -9,11 +9,11 @@ import pytest
 from compare import Both
 from generate import case
 
-from plansafe.verifier.execution.actions import interpreted
+from plansafe.verifier.execution.actions import interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprints, Key, interference
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import FootprintFinder, StateVariable, find_interference
 from plansafe.verifier.model.nodes import Action, And, bind
 from quick import every
 
@@ -23,8 +23,8 @@ def done(engine: Engine, state: State, action: Action, objects: tuple[int, ...])
     evaluator = Evaluator(engine.task, state.facts, state.fluents)
     binding = bind(action.parameters, objects)
     try:
-        found = interpreted(evaluator, action.start, binding)
-    except Undefined as undefined:
+        found = interpret_effects(evaluator, action.start, binding)
+    except UndefinedNumber as undefined:
         found = undefined.text
     return evaluator.holds(And(action.start.condition), binding), found
 
@@ -45,7 +45,7 @@ def settled(engine: Engine, state: State) -> State:
     return state
 
 
-def other_than(engine: Engine, state: State, key: Key) -> State:
+def other_than(engine: Engine, state: State, key: StateVariable) -> State:
     """The state with another value for one fact or fluent."""
     changed, base = state.fork(), len(engine.task.predicates)
     subject, code = key
@@ -57,7 +57,7 @@ def other_than(engine: Engine, state: State, key: Key) -> State:
     return settled(engine, changed)
 
 
-def keys(engine: Engine) -> list[Key]:
+def keys(engine: Engine) -> list[StateVariable]:
     """All facts and fluents."""
     declared = [*engine.task.predicates, *engine.task.functions]
     spaces = [product(*[engine.task.domains[d] for d in one.domains]) for one in declared]
@@ -73,7 +73,10 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
         if both.problem:
             continue
         engine, random = both.checker.engine, Random(f"{stream} {number} {most}")
-        footprints, derived = Footprints(engine.task, most), engine.axioms.derived if engine.axioms else frozenset()
+        footprints, derived = (
+            FootprintFinder(engine.task, most),
+            engine.axioms.derived if engine.axioms else frozenset(),
+        )
         mutable = [key for key in keys(engine) if key[0] not in derived]
         for action in engine.task.actions.values():
             if action.end is not None:
@@ -110,4 +113,4 @@ def test_interference_is_symmetric_but_for_its_name() -> None:
             for objects in list(product(*[engine.task.domains[v.domain] for v in action.parameters]))[:4]
         ]
         for one, other in product(found, found):
-            assert (interference(one, other) is None) is (interference(other, one) is None)
+            assert (find_interference(one, other) is None) is (find_interference(other, one) is None)

@@ -17,13 +17,13 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 
 UNTIMED = tuple([stream for stream in STREAMS if stream != "timed"])
-Options = list[tuple[GroundAction, tuple[Broken, ...]]]
+Options = list[tuple[GroundAction, tuple[BrokenInstance, ...]]]
 
 
 def checker(stream: str, seed: int, number: int) -> Checker:
@@ -39,7 +39,7 @@ def one_by_one(now: Execution, steps: list[GroundAction]) -> Options:
     for step in steps:
         after = now.after(step)
         assert after is not None, step_text(step, now.task.objects)
-        out.append((step, after.news))
+        out.append((step, after.new_violations))
     return out
 
 
@@ -90,7 +90,7 @@ def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], ran
     here = Execution.initial(checked.engine)
     at = random.randrange(len(walked) + 1)
     assert all(here.take(step) for step in walked[:at])
-    before, bare, followed = here.key(), here.unwatched(), here.fork()
+    before, bare, followed = here.key(), here.without_rules(), here.fork()
     if not followed.follow(walked[at:]) or followed.key() != now.key() or _found(followed) != _found(now):
         yield f"followed from {at}: {_found(followed)}, taken {_found(now)}"
     if not bare.follow(walked[at:]) or bare.runtime is not None or bare.state_key() != now.state_key():
@@ -98,12 +98,12 @@ def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], ran
     if here.key() != before:
         yield f"what was followed from {at} changed"
     illegal = [step for step in walked if now.after(step) is None]
-    if any(now.fork().follow([step]) or now.unwatched().follow([step]) for step in illegal):
+    if any(now.fork().follow([step]) or now.without_rules().follow([step]) for step in illegal):
         yield "a step was followed that cannot be taken"
 
 
 def _found(now: Execution) -> object:
-    end = now.ended()
+    end = now.finished_runtime()
     return None if end is None else (end.violations(), end.undecided(), end.touches())
 
 

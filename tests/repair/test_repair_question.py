@@ -99,7 +99,7 @@ def test_an_execution_says_when_something_is_the_plans_doing() -> None:
     after = now.after(light)  # type: ignore[arg-type] # it is a step
     assert after is not None
     assert after.broken
-    assert len(after.news) == 1
+    assert len(after.new_violations) == 1
 
 
 @pytest.mark.parametrize("batch", every(6, range(6)))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node, Places, read_all
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 
@@ -24,7 +25,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         source = Source("x", text)
-        top = read_all(source)
+        top = parse_nodes(source)
         assert top is not None
         assert isinstance(top[0], list)
         self.form: list[Node] = top[0]

@@ -258,10 +258,10 @@ def test_ways_are_those_of_an_enumeration(number: int) -> None:
 def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
     checker = small_task(number).checker
     found = ViolationSearch(checker.engine, inf).run()
-    if found.answer is PlanningStatus.SOLVED:
+    if found.status is PlanningStatus.SOLVED:
         assert verdict(checker, found.steps) == (True, Headline.UNSAFE)
         return
-    assert found.answer is PlanningStatus.UNSOLVABLE
+    assert found.status is PlanningStatus.UNSOLVABLE
     for length in range(4):
         for steps in enumerated(checker, length):
             assert verdict(checker, steps) != (True, Headline.UNSAFE)

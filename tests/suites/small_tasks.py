@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
 from plansafe.llm.metrics.records import Module, Prediction
@@ -28,7 +28,7 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
       (:init (robot-in kitchen) (in hob kitchen)) (:goal {goal}))"""
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
     asked = asked_of(
-        read_all(Source("d.pddl", DOMAIN)) or [], "switch-on", Side.EFFECT if harmful else Side.PRECONDITION
+        parse_nodes(Source("d.pddl", DOMAIN)) or [], "switch-on", Side.EFFECT if harmful else Side.PRECONDITION
     )
     assert asked is not None
     return BenchTask(

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import Asked, action_of, asked_of
 from plansafe.llm.answers.confidences import stated
@@ -94,7 +94,7 @@ def test_an_answer_without_an_action() -> None:
 
 
 def test_actions_are_found_in_a_domain() -> None:
-    tree = read_all(Source("d", "(define (domain d) (:action go :effect (hot ?x)) (:action wait))")) or []
+    tree = parse_nodes(Source("d", "(define (domain d) (:action go :effect (hot ?x)) (:action wait))")) or []
     found = asked_of(tree, "go", Side.PRECONDITION)
     assert found is not None
     assert (found.given, found.wanted) == ("(hot ?x)", "()")

@@ -17,11 +17,11 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT
-from plansafe.verifier.execution.steps import TimedStep, rounded
-from plansafe.verifier.execution.timed_fast import QuickTimedRun
+from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
+from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, explore_durations
+from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, DurationAudit
 from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
@@ -329,7 +329,7 @@ class Explicit:
         self._prototype: Runtime | None = None
         engine = self.checker.engine
         if engine.prototype is not None:
-            self._prototype = Runtime(engine.plan, engine.emitter)
+            self._prototype = Runtime(engine.rule_set, engine.emitter)
             self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
     def steps(self, plan: OpenPlan) -> list[TimedStep]:
@@ -345,20 +345,20 @@ class Explicit:
         run = _Forked(engine, self._prototype, steps)
         run.run()
         outcome = run.outcome(len(steps))
-        rules = [engine.plan.parts[v.part].rule for v in outcome.violations]
-        violated = frozenset(rule for rule in rules if not engine.plan.rules[rule].preference)
+        rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
+        violated = frozenset(rule for rule in rules if not engine.rule_set.rules[rule].preference)
         safe = False if violated else None if outcome.undecided or outcome.limit else True
         if outcome.limit and not outcome.failures:
             return WorldVerdict(None, None, safe, violated)
         return WorldVerdict(not outcome.failures, outcome.goal is True, safe, violated)
 
 
-class _Forked(QuickTimedRun):
+class _Forked(FastTimedReplay):
     """A plain timed run whose monitors are copied instead of compiled anew, which takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
-        super().__init__(engine, HALT, steps, rounded(TOLERANCE, None))
+        super().__init__(engine, HALT, steps, rounded_tolerance(TOLERANCE, None))
 
     def monitors(self) -> Runtime | None:
         if self._prototype is None:
@@ -405,7 +405,8 @@ def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
 
 def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
     steps = explicit.steps(plan)
-    judgement = explore_durations(explicit.checker.compiled, steps, plan.intervals)
+    judgement = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
+    judgement.run()
     out = []
     settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
     complete = judgement.complete >= {*ASPECTS}
@@ -428,7 +429,7 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
         values = explicit.values(steps, point)
         if judge is not None and number < kernel:
             out += _against_kernel(judge, plan, point, values)
-        known = judgement.knowledge.judged(tuple(point[n] for n in numbers))
+        known = judgement.explored.verdict_in(tuple(point[n] for n in numbers))
         if known is None and complete:
             out.append(f"nothing is known of {point}")
         if known is not None and not _agrees(known, values):
@@ -438,10 +439,10 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
         if values.violated & settled_rules:
             out.append(f"{values.violated & settled_rules} are said to be kept, but violated at {point}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
-            worlds = judgement.over_worlds(aspect)
+            worlds = judgement.value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 out.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return Compared(out, judgement.runs, len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
+    return Compared(out, judgement.runs, len(points), tuple(judgement.value_over_worlds(a) for a in ASPECTS))
 
 
 def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:

@@ -86,7 +86,7 @@ def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: in
 def possible(circuit: Circuit, literals: list[Literal]) -> bool:
     """Whether some values of inputs and numbers make all the literals true; by trying."""
     for inputs in assignments(circuit):
-        if all(circuit.evaluate(literals, inputs)):
+        if all(evaluate_literals(circuit, literals, inputs)):
             rows = [row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             wanted = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             if any(feasible(list(system)) for system in systems(rows, wanted)):
@@ -107,9 +107,9 @@ def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[
             case ("value", _, int(code)):
                 coefficients[code] += factor
             case ("indicator", int(literal)):
-                constant += factor * circuit.evaluate([literal], inputs)[0]
+                constant += factor * evaluate_literals(circuit, [literal], inputs)[0]
             case ("choice", int(literal), then, otherwise):
-                branch = then if circuit.evaluate([literal], inputs)[0] else otherwise
+                branch = then if evaluate_literals(circuit, [literal], inputs)[0] else otherwise
                 inner, more = resolved(circuit, branch, inputs)
                 constant += factor * more
                 coefficients = [a + factor * b for a, b in zip(coefficients, inner, strict=True)]
@@ -169,12 +169,24 @@ def number(circuit: Circuit, total: Sum, model: Model) -> Number:
             case ("value", int(function), int(code)):
                 value += factor * model.values[function, code]
             case ("indicator", int(literal)):
-                value += factor * circuit.evaluate([literal], model.inputs)[0]
+                value += factor * evaluate_literals(circuit, [literal], model.inputs)[0]
             case ("choice", int(literal), then, otherwise):
-                chosen = then if circuit.evaluate([literal], model.inputs)[0] else otherwise
+                chosen = then if evaluate_literals(circuit, [literal], model.inputs)[0] else otherwise
                 value += factor * number(circuit, chosen, model)
             case ("product", a, b):
                 value += factor * number(circuit, a, model) * number(circuit, b, model)
             case ("quotient", a, b):
                 value += factor * Fraction(number(circuit, a, model)) / number(circuit, b, model)
     return value
+
+
+def evaluate_literals(circuit: Circuit, roots: list[Literal], inputs: Mapping[int, bool]) -> list[bool]:
+    """The values of literals, given the value of each input node (missing ones are false)."""
+    values: dict[int, bool] = {0: False}
+    for node in circuit.cone(roots):
+        children = circuit.gates[node]
+        if children is None:
+            values[node] = inputs.get(node, False)
+        else:
+            values[node] = all([values[child >> 1] != (child & 1) for child in children])
+    return [values[root >> 1] != (root & 1) for root in roots]

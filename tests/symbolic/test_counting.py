@@ -7,14 +7,15 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from random_circuits import boolean, numeric, possible
+from random_circuits import boolean, evaluate_literals, numeric, possible
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.symbolic.circuits import cnf, terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.cnf import PseudoBoolean, encode_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
-from plansafe.verifier.symbolic.circuits.solvers import SatSolver, SmtSolver, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, create_solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from quick import every
 
@@ -52,7 +53,7 @@ def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: in
         asked.require(allowed)
         assert asked.solve([inputs[0], violated ^ 1]) is (items == fits)
         if items == fits:
-            assert circuit.evaluate([circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
+            assert evaluate_literals(circuit, [circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
         else:
             assert violated ^ 1 in asked.core()
 
@@ -144,9 +145,9 @@ def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.Mo
             literal = encode_pseudo_boolean(circuit, PseudoBoolean(exact, weights, bound))
             for values in product((False, True), repeat=6):
                 chosen = {fact >> 1: value for fact, value in zip(facts, values, strict=True)}
-                true = circuit.evaluate([part for _, part in weights], chosen)
+                true = evaluate_literals(circuit, [part for _, part in weights], chosen)
                 number = sum(weight for (weight, _), so in zip(weights, true, strict=True) if so)
-                assert circuit.evaluate([literal], chosen) == [number == bound if exact else number <= bound]
+                assert evaluate_literals(circuit, [literal], chosen) == [number == bound if exact else number <= bound]
 
 
 def test_many_heavy_weights_are_added_in_binary() -> None:
@@ -161,4 +162,4 @@ def test_many_heavy_weights_are_added_in_binary() -> None:
         solver = SatSolver(circuit)
         assert solver.solve([query, *chosen[8:]]) is (not wrong)
         if not wrong:
-            assert all(circuit.evaluate(chosen, solver.model().inputs))
+            assert all(evaluate_literals(circuit, chosen, solver.model().inputs))

@@ -11,7 +11,7 @@ from durations_random import compare, open_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.durations.duration_audit import audit_durations, explore_durations
+from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from quick import every
 
@@ -69,8 +69,8 @@ def test_random_plans_vary() -> None:
 def test_a_step_that_waits_for_an_end() -> None:
     verdict = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
     assert values(verdict) == (SOME, SOME, ALL)
-    assert verdict.not_executable is not None
-    assert verdict.not_executable.durations == ((1, 32),)
+    assert verdict.inexecutable_world is not None
+    assert verdict.inexecutable_world.durations == ((1, 32),)
     early = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
     assert values(early) == (ALL, ALL, ALL)
 
@@ -145,7 +145,8 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = explore_durations(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement = DurationAudit(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement.run()
     assert judgement.complete == {"executable", "goal", "safe"}
     assert judgement.runs == 1
 

@@ -97,7 +97,7 @@ def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
     assert (encoding.goal == TRUE) == (report.goal.value == "ALL")
     found = set()
     for violation in encoding.violations:
-        part = checker.engine.plan.parts[violation.part]
+        part = checker.engine.rule_set.parts[violation.part]
         names = shown_names([v.name for v in part.parameters])
         binding = tuple(sorted(zip(names, checker.engine.task.names(violation.binding), strict=True)))
         found.add((checker.rules[part.rule].name, binding))

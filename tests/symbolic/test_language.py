@@ -18,9 +18,9 @@ from plansafe.verifier.diagnose.causal_links import record_run
 from plansafe.verifier.diagnose.labels import safel_label
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
-from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, LeavesOpen
+from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
@@ -196,11 +196,13 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
 
 def test_intervals() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
-    assert narrowed(full, low) == narrowed(low, full) == low
-    assert narrowed(low, high) == Interval(2, 2, True, False)
-    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
-    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
-    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+    assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
+    assert intersect_intervals(low, high) == Interval(2, 2, True, False)
+    assert intersect_intervals(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert intersect_intervals(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [
+        is_empty_interval(i) for i in (full, low, intersect_intervals(low, high), Interval(2, 2), Interval(3, 2))
+    ] == [
         False,
         False,
         True,
@@ -454,7 +456,7 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
-    assert read.open == (ordering is not None)
+    assert read.is_open == (ordering is not None)
     assert read.timed is None
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
@@ -494,7 +496,7 @@ def test_tolerances(text: str) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
-    assert read.open
+    assert read.is_open
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, 2)]
     assert not isinstance(read.steps[0], IllFormed)
 
@@ -503,7 +505,7 @@ def test_a_tolerance_of_nothing_is_none() -> None:
     read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
-    assert not read.open
+    assert not read.is_open
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
@@ -519,7 +521,7 @@ def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
     for text in (*TOLERANT, order):
         plan = read_loose(Source("plan", text), checker).plan
         assert plan is not None
-        assert checker.read(plan).open
+        assert checker.read(plan).is_open
         among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
         assert among.plan is None, among.plan
         assert among.diagnostics
@@ -557,12 +559,12 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
         lambda checker: localise(checker, PLAN),
     )
     for door in doors:
-        with pytest.raises(LeavesOpen) as raised:
+        with pytest.raises(NeedsOneWorld) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE
         assert says in str(raised.value)
     answer = ForwardSearch().solve(PlanningQuery(checker))
-    assert answer.answer is PlanningStatus.UNSUPPORTED
+    assert answer.status is PlanningStatus.UNSUPPORTED
     assert says in answer.detail
     with pytest.raises(CannotCompile, match=says):
         compile_rules(engine, True)
@@ -596,7 +598,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     assert not checker.open
     report = checker.check(plan)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
-    with pytest.raises(LeavesOpen):
+    with pytest.raises(NeedsOneWorld):
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
     with pytest.raises(ValueError, match=r"order or the durations|takes time"):

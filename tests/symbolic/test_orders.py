@@ -13,7 +13,7 @@ from worlds_generate import worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
@@ -87,8 +87,8 @@ def test_when_time_is_over_nothing_is_claimed() -> None:
 def test_a_witness_is_an_order_in_which_it_fails() -> None:
     found = judged("(make) (need) (break)", [(1, 2), (1, 3)])
     assert found[:3] == (Worlds.SOME, Worlds.SOME, Worlds.ALL)
-    assert found.not_executable is not None and found.not_executable.order == (1, 3, 2)
-    assert found.not_safe is None
+    assert found.inexecutable_world is not None and found.inexecutable_world.order == (1, 3, 2)
+    assert found.unsafe_world is None
 
 
 def test_ill_formed_steps_fail_where_they_are() -> None:
@@ -123,8 +123,8 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         found = ExclusivePairs(moments)
         for taken in orders(order):
             for length in range(len(taken) + 1):
-                run = Run(checker.engine, HALT)
-                run.steps([steps[step - 1] for step in taken[:length]])
+                run = Replay(checker.engine, HALT)
+                run.run_steps([steps[step - 1] for step in taken[:length]])
                 held = {2 * i + (fact[1] not in run.state.facts[fact[0]]) for i, fact in enumerate(found.facts)}
                 for literal in held:
                     assert not any(found.pairs[literal] >> other & 1 for other in held), case.shown()

@@ -10,15 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from random_circuits import agrees, boolean, numeric, possible
+from random_circuits import agrees, boolean, evaluate_literals, numeric, possible
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
 from plansafe.verifier.symbolic.circuits.solvers import (
     SatSolver,
-    SmtSolver,
     Solver,
     SolverMissing,
     Unsupported,
@@ -32,7 +32,7 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
     if expected:
         model = solver.model()
         assert set(circuit.inputs([*required, *assumed])) <= set(model.inputs)
-        assert all(circuit.evaluate([*required, *assumed], model.inputs))
+        assert all(evaluate_literals(circuit, [*required, *assumed], model.inputs))
         assert agrees(circuit, model)
     else:
         core = solver.core()
@@ -147,7 +147,7 @@ def test_depth_and_sharing_are_no_problem() -> None:
         )
     sat = SatSolver(circuit)
     assert sat.solve([literal]) is True
-    assert circuit.evaluate([literal], sat.model().inputs) == [True]
+    assert evaluate_literals(circuit, [literal], sat.model().inputs) == [True]
     for solver in (sat, SmtSolver(circuit)):
         solver.require(literal ^ 1)
         assert solver.solve() is True

@@ -30,8 +30,8 @@ from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E40
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
-from plansafe.verifier.symbolic.worlds.verdict import NoPossibleWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 
@@ -53,7 +53,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
     finally:
         audit.judge.close()
     kernel = kernel_of(case)
-    worlds = [verdict.not_executable, verdict.not_goal, verdict.not_safe]
+    worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
         which = draw.randrange(3)
         world = worlds[which] or next((w for w in worlds if w is not None), None)

@@ -14,8 +14,8 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
-from plansafe.verifier.symbolic.worlds.reporter import choose_headline
-from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
+from plansafe.verifier.symbolic.worlds.verdict import choose_headline
 
 ENGINES = ("auto", "smt")
 

@@ -26,8 +26,8 @@ REACH = "(:derived (b ?x ?y) (or (q ?x ?y) (exists (?u) (and (q ?x ?u) (b ?u ?y)
 @pytest.fixture(autouse=True)
 def followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few facts are followed, too, and few objects indexed."""
-    monkeypatch.setattr(engine_axioms, "FEW", -1)
-    monkeypatch.setattr(axiom_joins, "UNINDEXED", 0)
+    monkeypatch.setattr(engine_axioms, "MAX_RECOMPUTED_FACTS", -1)
+    monkeypatch.setattr(axiom_joins, "MAX_UNINDEXED_OBJECTS", 0)
 
 
 def engine(*axioms: str, things: int = 5) -> Engine:
@@ -123,9 +123,11 @@ def derived(axioms: Axioms, facts: Facts) -> dict[int, set[int]]:
 def test_following_is_computing_anew(
     hard: bool, patience: int, few: int, unindexed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_axioms, "FEW", few)
-    monkeypatch.setattr(axiom_joins, "UNINDEXED", unindexed)
-    monkeypatch.setattr(engine_axioms, "PATIENCE", patience)  # 1: a stratum is never given up for much that is deleted
+    monkeypatch.setattr(engine_axioms, "MAX_RECOMPUTED_FACTS", few)
+    monkeypatch.setattr(axiom_joins, "MAX_UNINDEXED_OBJECTS", unindexed)
+    monkeypatch.setattr(
+        engine_axioms, "DELETION_SHARE", patience
+    )  # 1: a stratum is never given up for much that is deleted
     recomputed = noted(monkeypatch)
     changed = 0
     for seed in range(15):
@@ -191,7 +193,7 @@ def test_a_fact_falls_whose_grounds_all_go_at_once(
     body: str, removed: tuple[str, ...], added: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What goes is followed in the state before the step: in the one after it, each ground misses the other."""
-    monkeypatch.setattr(engine_axioms, "PATIENCE", 1)
+    monkeypatch.setattr(engine_axioms, "DELETION_SHARE", 1)
     computed = noted(monkeypatch)
     found = engine(f"(:derived (c ?x) {body})")
     axioms, state = found.axioms, found.initial()

@@ -6,7 +6,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import without_impossible
+from plansafe.verifier.compile.normal_forms import drop_impossible_equations
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Atom, Equal, Not, Or, Quantified, Variable
 
 DOMAIN = Source(
@@ -52,19 +52,19 @@ def test_what_follows_from_an_impossible_equation() -> None:
     left, right, both = Variable(0, 0, "?l"), Variable(1, 1, "?r"), Variable(2, 2, "?b")
     domains = {0: 0, 1: 1, 2: 2}
     never, maybe, fact = Equal(-1, -2), Equal(-1, -3), Atom(0, (-1,))
-    assert without_impossible(never, domains, members) == FALSE
-    assert without_impossible(Equal(2, -1), domains, members) == FALSE
-    assert without_impossible(maybe, domains, members) == maybe
-    assert without_impossible(Equal(-1, -9), domains, members) == Equal(-1, -9)
-    assert without_impossible(And((fact, never)), domains, members) == FALSE
-    assert without_impossible(Or((fact, never)), domains, members) == Or((fact,))
-    assert without_impossible(Or((fact, Not(never))), domains, members) == TRUE
-    assert without_impossible(Quantified(False, (right,), And((never, fact))), {0: 0}, members) == FALSE
+    assert drop_impossible_equations(never, domains, members) == FALSE
+    assert drop_impossible_equations(Equal(2, -1), domains, members) == FALSE
+    assert drop_impossible_equations(maybe, domains, members) == maybe
+    assert drop_impossible_equations(Equal(-1, -9), domains, members) == Equal(-1, -9)
+    assert drop_impossible_equations(And((fact, never)), domains, members) == FALSE
+    assert drop_impossible_equations(Or((fact, never)), domains, members) == Or((fact,))
+    assert drop_impossible_equations(Or((fact, Not(never))), domains, members) == TRUE
+    assert drop_impossible_equations(Quantified(False, (right,), And((never, fact))), {0: 0}, members) == FALSE
     some = Quantified(False, (both,), maybe)
-    assert without_impossible(some, {0: 0}, members) == some
+    assert drop_impossible_equations(some, {0: 0}, members) == some
     every = Quantified(True, (left,), Or((fact, Not(never))))
-    assert without_impossible(every, {1: 1}, members) == TRUE
+    assert drop_impossible_equations(every, {1: 1}, members) == TRUE
     # whether there is anything at all is not known here
-    assert without_impossible(Quantified(False, (right,), Not(never)), {0: 0}, members) == Quantified(
+    assert drop_impossible_equations(Quantified(False, (right,), Not(never)), {0: 0}, members) == Quantified(
         False, (right,), TRUE
     )

@@ -9,7 +9,7 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.monitors import automaton, invariant, stepcheck
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Replay
 
 DOMAIN = domain(
     "(:action mark :parameters (?x - thing) :effect (p ?x))",
@@ -65,10 +65,10 @@ RULES = {
 def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Counter[str]) -> None:
     checked = compiled(RULES[kind])
     idle = [f"(idle {thing})" for thing in THINGS]
-    run = Run(checked.engine, HALT)
-    run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
+    run = Replay(checked.engine, HALT)
+    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
     work.clear()
-    run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
+    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
     assert not work
     assert run.letter == 302
 
@@ -85,8 +85,10 @@ def test_a_step_costs_a_rule_the_same_whatever_the_number_of_objects(kind: str, 
 
 def instances(checked: Checker, plan: str) -> int:
     """The instances that the monitors hold at the end of a plan."""
-    run = Run(checked.engine, HALT)
-    run.steps([checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()])
+    run = Replay(checked.engine, HALT)
+    run.run_steps(
+        [checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()]
+    )
     assert run.runtime is not None
     return sum(
         len(monitor.episodes) if isinstance(monitor, invariant.Invariant) else len(monitor.instances)
@@ -125,18 +127,18 @@ def test_bindings_that_leave_the_default_late_start_where_it_is() -> None:
 
 def test_runs_share_the_tables_of_their_automata() -> None:
     checked = compiled(RULES["until"])
-    one, two = Run(checked.engine, HALT), Run(checked.engine, HALT)
+    one, two = Replay(checked.engine, HALT), Replay(checked.engine, HALT)
     assert one.runtime is not None
     assert two.runtime is not None
     (first,) = one.runtime.monitors
     assert isinstance(first, automaton.Automaton)
     assert two.runtime.monitors == [first], "shared until one of them changes it"
-    two.steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
+    two.run_steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
     (second,) = two.runtime.monitors
     assert isinstance(second, automaton.Automaton)
     assert first.program is second.program
     assert one.runtime.monitors == [first]
-    assert (first.done, second.done) == (set(), {(1,)})
+    assert (first.retired, second.done) == (set(), {(1,)})
 
 
 def test_runs_do_not_disturb_each_other() -> None:

@@ -10,10 +10,10 @@ import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.nodes import And
 
 LOGIC = domain(
@@ -112,8 +112,8 @@ def by_definition(now: Execution) -> set[str]:
             if evaluator.holds(And(action.start.condition), binding) is not True:
                 continue
             try:
-                combine(state.fluents, [interpreted(evaluator, action.start, binding)])
-            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+                combine_effects(state.fluents, [interpret_effects(evaluator, action.start, binding)])
+            except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 continue
             found.add(step_text(GroundAction(action, objects), task.objects))
     return found

@@ -13,7 +13,7 @@ from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, timeline
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
@@ -41,13 +41,13 @@ def told(path: str) -> tuple[Checker, Timeline]:
 
 def single_world(path: str) -> bool:
     checker = prepared(path).checker
-    return not checker.open and not checker.read(prepared(path).plan).open
+    return not checker.open and not checker.read(prepared(path).plan).is_open
 
 
 @pytest.mark.parametrize("path", PLANS)
 def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
     if not single_world(path):
-        with pytest.raises(LeavesOpen):
+        with pytest.raises(NeedsOneWorld):
             told(path)
         return
     checker, line = told(path)
@@ -61,13 +61,13 @@ def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
             assert state.get(change.what, "F") == change.before != change.after
             state[change.what] = change.after
         assert {what for what, value in state.items() if value == "T"} == facts(execution)
-        assert _told_at(line, BREAKS, moment.letter) == parts(checker, execution.news)
-        risky = parts(checker, execution.ending) - parts(checker, execution.faults)
+        assert _told_at(line, BREAKS, moment.letter) == parts(checker, execution.new_violations)
+        risky = parts(checker, execution.violations_at_end) - parts(checker, execution.lasting_violations)
         assert _told_at(line, AT_RISK, moment.letter) == risky
     else:
         assert len(line.moments) == len(steps) + 1
-        assert _told_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.ending) - parts(
-            checker, execution.faults
+        assert _told_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.violations_at_end) - parts(
+            checker, execution.lasting_violations
         )
 
 
@@ -80,7 +80,7 @@ def facts(execution: Execution) -> set[str]:
 
 
 def parts(checker: Checker, found: object) -> set[tuple[int, tuple[str, ...]]]:
-    plan, task = checker.engine.plan, checker.engine.task
+    plan, task = checker.engine.rule_set, checker.engine.task
     return {(plan.parts[one.part].rule, tuple(sorted(task.names(one.binding)))) for one in found}  # type: ignore[attr-defined]
 
 

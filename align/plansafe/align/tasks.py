@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE, Request, Scene
-from plansafe.grammar.diagnostics import near
+from plansafe.grammar.diagnostics import suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
@@ -148,7 +148,7 @@ def _read_scenario(name: str) -> Scenario:
     if len(found) != 1:
         raise BadOrigin(
             f"unknown shipped scenario {name!a}",
-            near(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
+            suggest_name(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
         )
     return found[0]
 

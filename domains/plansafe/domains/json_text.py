@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -95,8 +95,8 @@ def place_of(text: str, path: tuple[str | int, ...]) -> Span:
     if text[start : start + 1] not in ("[", "{"):
         return Span(start, len(text.rstrip()))
     try:
-        value: Value | None = read_value(text, start, len(text))[0]
-    except BrokenOff:
+        value: DataValue | None = parse_value(text, start, len(text))[0]
+    except TruncatedValue:
         return Span(start, start)
     for step in path:
         assert value is not None
@@ -107,7 +107,7 @@ def place_of(text: str, path: tuple[str | int, ...]) -> Span:
     return Span(value.start, value.end)
 
 
-def _item(value: Value, step: str | int) -> Value | None:
+def _item(value: DataValue, step: str | int) -> DataValue | None:
     if isinstance(step, str):
         found = [item for key, item in value.pairs if key.text == step] if value.kind == "object" else []
         return found[-1] if found else None

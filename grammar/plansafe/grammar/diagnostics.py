@@ -46,7 +46,7 @@ class Diagnostic(NamedTuple):
     severity: Severity = Severity.ERROR
 
 
-def near(name: str, known: Sequence[str]) -> str | None:
+def suggest_name(name: str, known: Sequence[str]) -> str | None:
     """A help text with the nearest of the names, if one is near."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 

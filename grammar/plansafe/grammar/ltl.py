@@ -1,4 +1,4 @@
-"""Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, and what it is in the language of specifications.
+"""Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, translated to the language of specifications.
 
 Operators bind as in Spot, and its other spellings are known. A word of capital letters before a formula is an operator:
 ``G F X WX`` of the future, ``H O Y Z`` of the past, and between two formulas ``U R W M`` and ``S``. The meaning is that
@@ -8,12 +8,12 @@ of docs/language.md, on traces that end: ``X f`` is false at the last letter, ``
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, format_node, parse_source
 from plansafe.grammar.source import Source
 
 DEEPEST = 500
@@ -44,7 +44,7 @@ _TIGHTEST = 5
 _CONSTANTS: dict[str, str] = {"true": "and", "1": "and", "false": "or", "0": "or"}
 
 
-class Translation(NamedTuple):
+class ParsedFormula(NamedTuple):
     """A formula as an s-expression, parts of which may be shared; or what is wrong with the text."""
 
     formula: Node | None
@@ -70,13 +70,13 @@ class _Part(NamedTuple):
     depth: int
 
 
-def translate(source: Source, actions: Container[str] = ()) -> Translation:
+def parse_ltl(source: Source, actions: Container[str] = ()) -> ParsedFormula:
     """Read one formula; ``do NAME(..)``, or a name of ``actions``, is a step about to be taken. Linear in the text."""
     try:
-        return Translation(_Reader(source.text, actions).read())
+        return ParsedFormula(_Reader(source.text, actions).read())
     except _Malformed as wrong:
         label = Label(source.name, wrong.span)
-        return Translation(None, (Diagnostic(wrong.code, wrong.message, (label,), help=wrong.help),))
+        return ParsedFormula(None, (Diagnostic(wrong.code, wrong.message, (label,), help=wrong.help),))
 
 
 class _Reader:
@@ -224,3 +224,38 @@ def _written(operator: str, arguments: list[Node]) -> Node:
             return ["until", g, ["and", f, g]]
     words = {"&": "and", "|": "or", "->": "imply", "U": "until", "R": "release", "S": "since"}
     return [words[operator], f, g]
+
+
+LTL_NAME = "<ltl>"
+"""What the specification is called where a file would have its path."""
+
+
+def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
+    """The formulas as trajectory rules. A name is an action where the domain has an action and no predicate of it.
+
+    They have been read before: raises ``ValueError`` for what is no formula.
+    """
+    actions = action_names(domain)
+    rules = []
+    for number, text in enumerate(formulas, 1):
+        formula = parse_ltl(Source(LTL_NAME, text), actions).formula
+        if formula is None:
+            raise ValueError(text)
+        message = f"not so: {' '.join(text.split())}"
+        rules.append(f'  (:trajectory ltl-{number}\n    :formula {format_node(formula)}\n    :message "{message}")')
+    return Source(LTL_NAME, "\n".join(["(define (safety ltl)", *rules]) + ")\n")
+
+
+def action_names(domain: Source) -> frozenset[str]:
+    """The names that a domain has for actions alone."""
+    actions, others = set(), set()
+    for form in parse_source(domain).nodes or []:
+        for section in form if isinstance(form, list) else []:
+            match section:
+                case [":action" | ":durative-action", str(name), *_]:
+                    actions.add(name)
+                case [":derived", [str(name), *_], *_]:
+                    others.add(name)
+                case [":predicates", *predicates]:
+                    others.update([p[0] for p in predicates if isinstance(p, list) and p and isinstance(p[0], str)])
+    return frozenset(actions - others)

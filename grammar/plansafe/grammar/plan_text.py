@@ -1,8 +1,8 @@
 """Plans: IPC lines, timed lines, and ``(define (plan ..) ..)``.
 
-Plans of a million steps are read without places: :func:`plain_chunks` cuts the text behind each closing parenthesis,
-and equal steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every
-plan with a mistake, is read with places by :func:`read_plan`.
+Plans of a million steps are read without places: :func:`split_plain_steps` cuts the text after each closing
+parenthesis. Equal steps give equal chunks, so that the caller can cache what they resolve to. All other plans, and
+plans with a mistake, are read with places by :func:`read_plan`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
-from plansafe.grammar.plan_step import Step
-from plansafe.grammar.sexpr import Node, Places, is_foreign, read_text, surplus_warning
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.plan_steps import Step
+from plansafe.grammar.sexpr import Node, has_invalid_utf8, parse_source, surplus_warning
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -53,7 +54,7 @@ class PlanText(NamedTuple):
     """What does not keep the plan from being read, unlike ``diagnostics``."""
 
 
-def plain_chunks(text: str) -> Iterator[list[str]] | None:
+def split_plain_steps(text: str) -> Iterator[list[str]] | None:
     """Blocks of chunks ``"(name a b"``, lower case, one for each step, white space before it included.
 
     ``None`` if the plan is not plain.
@@ -65,7 +66,7 @@ def plain_chunks(text: str) -> Iterator[list[str]] | None:
         text = _COMMENT.sub(" ", text)
     if text.count("(") != text.count(")"):
         return None
-    if is_foreign(text):
+    if has_invalid_utf8(text):
         return None
     return _blocks(text)
 
@@ -221,13 +222,13 @@ def _read_lines(source: Source) -> PlanText:
     opened: int | None = None
     tokens: list[str] = []
     bracket: int | None = None
-    foreign = is_foreign(source.text)
+    foreign = has_invalid_utf8(source.text)
     for match in _TOKEN.finditer(source.text):
         token = match.group()
         start, end = match.span()
         if token[0] == ";":
             continue
-        if foreign and is_foreign(token):
+        if foreign and has_invalid_utf8(token):
             state.problem(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
             continue
         if bracket is not None:
@@ -359,7 +360,7 @@ def _short(text: str) -> str:
 
 def _read_definition(source: Source) -> PlanText:
     """``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
-    top, found = read_text(source)
+    top, found = parse_source(source)
     if top is None:
         return PlanText((), found)
     places = Places(source, top)
@@ -384,7 +385,7 @@ def _read_definition(source: Source) -> PlanText:
                 "expected `(:domain ..)`, `(:problem ..)`, `(:steps ..)` or `(:ordering ..)`",
                 places.span(form, child),
                 "not a section of a plan",
-                near(head, SECTIONS) if isinstance(head, str) else None,
+                suggest_name(head, SECTIONS) if isinstance(head, str) else None,
             )
             continue
         assert isinstance(section, list)
@@ -410,7 +411,7 @@ def _read_definition(source: Source) -> PlanText:
         )
     pairs = None
     if ordering is not None or any([step.label is not None for step in state.steps]):
-        from plansafe.grammar.plan_order import read_ordering  # noqa: PLC0415 - for plans with labels alone
+        from plansafe.grammar.plan_steps import read_ordering  # noqa: PLC0415 - for plans with labels alone
 
         pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
     domain, problem = references.get(":domain"), references.get(":problem")

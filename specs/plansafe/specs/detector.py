@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.specs.detector_table import Detector, DetectorRow, hazard_name, read_detector, rule_name, variables_of
 from plansafe.verifier.elaborate.context import is_variable
@@ -65,10 +65,10 @@ def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     if typed:
         yield from _wrapped(":parameters (" + " ".join(typed) + ")")
     if part == "process":
-        yield from _wrapped(f":on {write(_named(row.pattern, used))}")
+        yield from _wrapped(f":on {format_node(_named(row.pattern, used))}")
     if row.when is not None:
-        yield from _wrapped(f":when {write(row.when)}")
-    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {write(row.pattern)}")
+        yield from _wrapped(f":when {format_node(row.when)}")
+    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
     targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
     yield f"    :hazard {hazard_name(category)}{targets} :severity {row.severity}"
     texts = [(":message", message)]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs.toml_text import key_span, read_toml
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
@@ -115,7 +115,7 @@ class _Reader:
 
     def _name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)
-        if not isinstance(value, str) or not is_object_name(value) or read_all(Source("", value)) != [value.lower()]:
+        if not isinstance(value, str) or not is_object_name(value) or parse_nodes(Source("", value)) != [value.lower()]:
             self.bad(f"`{key}` must be one word", (key,), f'write `{key} = "word"`')
             return "detector"
         return value.lower()
@@ -140,7 +140,7 @@ class _Reader:
         out: dict[str, None] = {}
         self.size += sum([len(self.kinds.get(word, (word,))) for word in words])
         for word in words if self.size <= MAX_TYPES else ():
-            if word not in self.kinds and (not is_name(word) or read_all(Source("", word)) != [word]):
+            if word not in self.kinds and (not is_name(word) or parse_nodes(Source("", word)) != [word]):
                 self.bad(f"`{word[:60]}` does not name a type", at)
             out.update(dict.fromkeys(self.kinds.get(word, (word,))))
         if value is not None and not words:
@@ -148,7 +148,7 @@ class _Reader:
         return tuple(out)
 
     def _formula(self, value: Any, at: tuple[str, ...]) -> list[Node]:
-        top = read_all(Source("", value)) if isinstance(value, str) else None
+        top = parse_nodes(Source("", value)) if isinstance(value, str) else None
         if top is None or len(top) != 1 or not isinstance(top[0], list) or not top[0]:
             self.bad("expected one formula", at, 'write it as in a specification, such as "(on ?of)"')
             return ["and"]
@@ -205,7 +205,7 @@ class _Reader:
             words = text.lower().split() if isinstance(text, str) else [""]
             right = is_name(words[0]) if words and words[0] else False
             right = right and all([word == "_" or is_variable(word) for word in words[1:]])
-            if right and read_all(Source("", " ".join(words))) == words:
+            if right and parse_nodes(Source("", " ".join(words))) == words:
                 steps.append(list(words))
         if not steps or len(steps) != len(texts):
             help = 'such as "_ ?of ?into"; or several equivalent steps, such as ["put _ ?of", ..]'

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.specs.toml_text import key_span, read_toml
 
@@ -162,15 +162,15 @@ def check_taxonomies(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple
         for category in taxonomy.categories:
             at = (taxonomy.name, "categories", category.name)
             for rule in sorted(category.rules - names):
-                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), near(rule, sorted(names)))
+                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), suggest_name(rule, sorted(names)))
             for hazard in sorted(category.hazards - known):
                 if not (category.reason or category.worlds):
-                    help = near(hazard, sorted(known))
+                    help = suggest_name(hazard, sorted(known))
                     reader.bad(f"no rule has the hazard `{hazard}`", (*at, "hazards"), help)
             if not category.reason and not any([category.holds(rule) for rule in rules]):
                 reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code=SC.TAXONOMY_GAP)
         for hazard in sorted(set(taxonomy.left_out) - known):
-            key_span, help = (taxonomy.name, "left-out", hazard), near(hazard, sorted(known))
+            key_span, help = (taxonomy.name, "left-out", hazard), suggest_name(hazard, sorted(known))
             reader.bad(f"no rule has the hazard `{hazard}`", key_span, help)
         for hazard in sorted(known - taxonomy.hazards):
             said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])

@@ -168,7 +168,7 @@ def test_pairs_of_a_large_scene_hold_in_the_scene_cropped_to_what_they_name() ->
 def test_every_rule_of_the_household_has_an_aim() -> None:
     engine = task_of("drawn:stew/1/7").checker.engine
     aims = aims_of(engine)
-    rules = engine.plan.rules
+    rules = engine.rule_set.rules
     names = {rules[number].name for number in aims}
     assert {"heat-off-at-the-end", "stove-attended", "fridge-closed-again"} <= names
     assert all(aim.stages for found in aims.values() for aim in found)
@@ -228,7 +228,9 @@ def test_a_plan_is_judged_the_same_from_where_it_parts_from_a_remembered_one() -
         now, moment = anew.start, len(steps) + 1
         for number, step in enumerate(steps, 1):
             now = now.after(step) or now
-            if moment > number and any(walks.engine.plan.parts[one.part].rule == rule for one in now.news):
+            if moment > number and any(
+                walks.engine.rule_set.parts[one.part].rule == rule for one in now.new_violations
+            ):
                 moment = number
         assert walks.moment(found.plan, rule) == (len(steps) + 1 if found.plan.broken[rule].at_end else moment)
         count += done > 0

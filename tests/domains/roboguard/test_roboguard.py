@@ -9,7 +9,7 @@ import pytest
 
 from plansafe.domains.roboguard import WORLD
 from plansafe.domains.world import Request, Scene
-from plansafe.grammar.ltl_rules import ltl_specification
+from plansafe.grammar.ltl import ltl_specification
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report

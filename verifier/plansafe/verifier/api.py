@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, Resolve, compile_task
+from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification, compile_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
-from plansafe.verifier.execution.readings import ReadingOutcomes, judge
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
+from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,
     Coverage,
@@ -57,7 +57,7 @@ class Checker:
         problem: Source,
         specs: Sequence[Source] = (),
         options: Options | None = None,
-        resolve: Resolve | None = None,
+        resolve: ResolveSpecification | None = None,
     ) -> None:
         self._keep(compile_task(domain, problem, specs, options, resolve))
 
@@ -100,7 +100,7 @@ class Checker:
     @property
     def open(self) -> bool:
         """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
-        return self.compiled.open
+        return self.compiled.is_open
 
     @cached_property
     def confirmer(self) -> Confirmer:
@@ -119,9 +119,9 @@ class Checker:
         """What judges plans with other kinds for the objects that have none."""
         return UnclassifiedCheck(self.compiled, _over_worlds)
 
-    def read(self, plan: Source) -> ReadSteps:
+    def read(self, plan: Source) -> ResolvedPlan:
         """Read a plan with places, and resolve its steps."""
-        return read_steps(self.engine, plan)
+        return resolve_plan(self.engine, plan)
 
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
         """The verdict on one plan. Without ``confirm`` the kernel is not asked: for who asks it later, at leisure."""
@@ -133,7 +133,7 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not Limited.TIME:
+            if reached.what is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:
@@ -145,15 +145,15 @@ class Checker:
             return unjudged(plan.name, *self.diagnostics, missing)
         if (
             not confirm
-            or compiled.open
+            or compiled.is_open
             or (not report.findings and not report.verdict_basis.exempted and self.options.replay != "always")
         ):
             return report
         return self.confirmer.confirm(plan, report)
 
     def _check(self, compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
-        symbolic = compiled.open or self.options.engine in ("sat", "smt")
-        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else judge(compiled, plan, deadline)
+        symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
+        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
         if read is not None and read.text.diagnostics:
             return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)
         if read is None or outcomes:

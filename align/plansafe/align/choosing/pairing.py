@@ -97,11 +97,11 @@ def known_at(task: AlignTask, plan: Sequence[str], rule: str) -> int:
     much later.
     """
     checker = task.checker
-    rules, parts = checker.engine.plan.rules, checker.engine.plan.parts
+    rules, parts = checker.engine.rule_set.rules, checker.engine.rule_set.parts
     now = Execution.initial(checker.engine, True, checker.options.criteria)
     for number, step in enumerate(checker.read(Source("plan", plan_of(plan))).steps, 1):
         if not isinstance(step, GroundAction) or not now.take(step):
             break
-        if any([rules[parts[fault.part].rule].name == rule for fault in now.faults]):
+        if any([rules[parts[fault.part].rule].name == rule for fault in now.lasting_violations]):
             return number
     return len(plan) + 1

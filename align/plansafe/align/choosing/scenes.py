@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from plansafe.align.tasks import BadOrigin, graph_text
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.specs.taxonomy import load_taxonomies
@@ -94,7 +94,7 @@ def _source(name: str) -> Source:
 
 
 def _parts(text: Source) -> list[list[Node]]:
-    return [part for part in (read_all(text) or [[]])[0] if isinstance(part, list) and part]
+    return [part for part in (parse_nodes(text) or [[]])[0] if isinstance(part, list) and part]
 
 
 def _classes(nodes: Iterable[Node], groups: Mapping[str, frozenset[str]]) -> frozenset[str]:

@@ -58,7 +58,7 @@ class Stepwise:
             return Written(Answer("", Finish.OTHER, notes=(str(error),)), end="no guide")
         ahead = guide.continuation()
         above, below = self._slack
-        longest = -(-above * len(ahead.steps) // below) if ahead.answer else MOST_STEPS
+        longest = -(-above * len(ahead.steps) // below) if ahead.exists else MOST_STEPS
         prompt = (Message(Role.USER, one.prompt),)
         made = decode(self._model(one), one.task.id, prompt, guide, self._mode, longest, seed=self._seed)
         return _of(made)

@@ -12,7 +12,7 @@ from plansafe.align.tasks import AlignTask, scenario_origins, task_of, virtualho
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.prompts.crop import named_in
 from plansafe.llm.prompts.tokens import tokens_of
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 
@@ -83,7 +83,7 @@ def about(task: AlignTask, seed: int) -> Iterator[Question]:
     for number in range(WALKS):
         try:
             monitor = Monitor(task.checker.compiled)
-        except LeavesOpen:
+        except NeedsOneWorld:
             return
         steps: tuple[str, ...] = ()
         ahead = plan

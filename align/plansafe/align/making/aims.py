@@ -67,8 +67,8 @@ def aims_of(engine: Engine) -> dict[int, list[Aim]]:
     """The aims for each rule that is watched, by the rule's number. Preferences have none."""
     reader = _Reader(engine)
     out: dict[int, list[Aim]] = {}
-    for number, part in enumerate(engine.plan.parts):
-        rule = engine.plan.rules[part.rule]
+    for number, part in enumerate(engine.rule_set.parts):
+        rule = engine.rule_set.rules[part.rule]
         if rule.preference or not rule.applicable or not all([engine.task.domains[v.domain] for v in part.parameters]):
             continue
         found = [

@@ -40,7 +40,7 @@ def candidate(
 ) -> Candidate:
     """The pair of a safe plan and one that breaks a rule, by the rule's number."""
     safe, unsafe = plans
-    rules = walks.engine.plan.rules
+    rules = walks.engine.rule_set.rules
     taxonomies, broken = load_taxonomies(), rules[rule]
     chosen, rejected = walks.texts(safe.steps), walks.texts(unsafe.steps)
     moment = walks.moment(unsafe, rule)

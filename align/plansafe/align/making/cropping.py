@@ -13,13 +13,13 @@ from plansafe.align.making.aims import Aim, actions_of, aims_of, needs
 from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Walks
 from plansafe.align.tasks import AlignTask
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.crop import named_in
 from plansafe.llm.scenarios.model import resolve
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.compiled import Resolve
+from plansafe.verifier.execution.compiled import ResolveSpecification
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import And, Task
 
@@ -120,7 +120,7 @@ def part_of(task: AlignTask, random: Random, plans: Sequence[str] = ()) -> Align
     return task._replace(checker=cropped(task.checker, keep, sources, resolve))
 
 
-def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], resolve: Resolve) -> Checker:
+def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], resolve: ResolveSpecification) -> Checker:
     """The task with these objects alone; ``checker`` itself where nothing is left out. ``specs``: those it has.
 
     Facts about other objects are left out with them. Raises ``ValueError`` where the goal is about one of them.
@@ -139,7 +139,7 @@ def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], re
 
 
 def _without(problem: Source, gone: frozenset[str]) -> str:
-    form = (read_all(problem) or [[]])[0]
+    form = (parse_nodes(problem) or [[]])[0]
     out: list[Node] = []
     for part in form:
         if isinstance(part, list) and part and part[0] == ":objects":
@@ -147,7 +147,7 @@ def _without(problem: Source, gone: frozenset[str]) -> str:
         elif isinstance(part, list) and part and part[0] == ":init":
             part = [":init", *[fact for fact in part[1:] if not _names(fact, gone)]]
         out.append(part)
-    return write(out)
+    return format_node(out)
 
 
 def _objects(typed: list[Node], gone: frozenset[str]) -> list[Node]:

@@ -41,7 +41,7 @@ class Detours:
         Of the detour, what cannot be taken is passed over, but for its last step; where the rest of the plan cannot go
         on, steps are put in that lead back. ``None`` where that fails.
         """
-        now = here.unwatched()
+        now = here.without_rules()
         done: list[GroundAction] = []
         try:
             for number, step in enumerate(detour, 1):

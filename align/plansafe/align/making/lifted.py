@@ -21,7 +21,7 @@ class Lifted:
     def __init__(self, task: AlignTask) -> None:
         self.task = task
         self.walks = Walks(task.checker)
-        self._numbers = {rule.name: number for number, rule in enumerate(self.walks.engine.plan.rules)}
+        self._numbers = {rule.name: number for number, rule in enumerate(self.walks.engine.rule_set.rules)}
         self._judged: dict[tuple[str, ...], Judged | None] = {}
 
     def remember(self, plan: tuple[str, ...]) -> None:

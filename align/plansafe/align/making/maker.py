@@ -133,7 +133,7 @@ class Maker:
         self.random = Random(f"{seed}/{task.origin}")
         self.walks = Walks(task.checker)
         self.engine = task.checker.engine
-        self.rules = self.engine.plan.rules
+        self.rules = self.engine.rule_set.rules
         self.usable = Usable(self.engine.task)
         self._reach = Reach(self.engine, self.usable)
         self.detours = Detours(self.walks, self._reach)
@@ -293,7 +293,7 @@ class Maker:
             plan = self._detour(base, found.at, path[found.at], found.steps, found.rule)
             if plan is not None:
                 violation = plan.broken[found.rule]
-                parameters = self.engine.plan.parts[violation.part].parameters
+                parameters = self.engine.rule_set.parts[violation.part].parameters
                 known = {number: v.name for v, number in zip(parameters, violation.binding, strict=True)}
                 detour = plan.steps[found.at : found.at + len(plan.steps) - len(base.steps)]
                 needed = [step for step in found.steps if step in detour]
@@ -313,7 +313,7 @@ class Maker:
             if not all([now.take(step) for step in steps]):
                 continue
             found = planner.solve_from(now, time_limit_s=60.0, max_nodes=PLANNER_STATES)
-            judged = self.walks.judge((*steps, *found.steps)) if found.answer is PlanningStatus.SOLVED else None
+            judged = self.walks.judge((*steps, *found.steps)) if found.status is PlanningStatus.SOLVED else None
             if judged is not None:
                 self.add(judged, "planner", "planned")
 

@@ -13,8 +13,8 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import flatten_goals, satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import flattened, instances
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
 from plansafe.verifier.planning.backward_estimates import UNREACHABLE_COST, BackwardEstimator
@@ -43,7 +43,7 @@ class Reach:
 
         Whether the rule is broken then the monitors of an execution say.
         """
-        now = start.unwatched()
+        now = start.without_rules()
         binding: Binding = {}
         taken: list[GroundAction] = []
         try:
@@ -66,7 +66,7 @@ class Reach:
                 return taken
             if len(taken) >= most:
                 return None
-            cost, first = self.backward.look(now.state, wanted, most - len(taken))
+            cost, first = self.backward.estimate(now.state, wanted, most - len(taken))
             if cost >= UNREACHABLE_COST or not first:
                 return None
             step = next((one for one in first if now.take(one)), None)
@@ -91,7 +91,7 @@ class Reach:
             return None
         if own:
             evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-            found = list(islice(instances(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
+            found = list(islice(satisfying_bindings(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
             if not found:
                 return None
             binding.update(found[min(int(random.expovariate(0.5)), len(found) - 1)])
@@ -107,7 +107,7 @@ class Reach:
     def _draw(self, variable: Variable, wanted: Formula, now: Execution, binding: Binding, random: Random) -> None:
         """Choose an object for a variable that fits it, by what it is and what can be done with it."""
         evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-        flat = flattened(self.task, (), [(wanted, True)], binding)
+        flat = flatten_goals(self.task, (), [(wanted, True)], binding)
         if flat is None:
             return
         known = binding.keys() | {variable.slot}

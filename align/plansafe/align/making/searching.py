@@ -40,7 +40,7 @@ def searched(
     As long as there are rules that are unknown, ``MORE`` times as many as ``most`` are made for these. ``rare``:
     whether a rule, by its number, has a type of which there are few pairs.
     """
-    rules = reach.engine.plan.rules
+    rules = reach.engine.rule_set.rules
     aims = aims_of(reach.engine)
     unknown = len([number for number in aims if recipes.unknown(world, rules[number].name, rare(number))])
     most = max(most, min(MORE * most, unknown))

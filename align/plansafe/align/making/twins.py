@@ -52,7 +52,7 @@ class Twins:
         """The things for which the rule is broken, each with all that it could be broken for in their place."""
         violation, sets = plan.broken[rule], self._task.domain_sets
         out: dict[int, frozenset[int]] = {}
-        parameters = self.walks.engine.plan.parts[violation.part].parameters
+        parameters = self.walks.engine.rule_set.parts[violation.part].parameters
         for number, parameter in zip(violation.binding, parameters, strict=True):
             fitting = sets[parameter.domain]
             out[number] = out.get(number, fitting) & fitting

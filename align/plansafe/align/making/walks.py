@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -92,7 +91,7 @@ class Walks:
         return self._possible(steps[done:], here, reaching)
 
     def _possible(self, steps: Sequence[GroundAction], here: Execution, reaching: bool) -> bool:
-        now = here.unwatched()
+        now = here.without_rules()
         try:
             return now.follow(steps) and (not reaching or self.engine.goal(now.state) is True)
         except (NumberTooLarge, TooManyInstances, LimitReached):
@@ -138,13 +137,13 @@ class Walks:
     def verdict(self, steps: Steps, end: Execution) -> Judged | None:
         """The verdict on a plan that led here; ``None`` where something is undecided."""
         goal = self.engine.goal(end.state)
-        ended = end.ended()
+        ended = end.finished_runtime()
         if goal is None or (ended is not None and ended.undecided()):
             return None
         broken: dict[int, Violation] = {}
-        parts = self.engine.plan.parts
+        parts = self.engine.rule_set.parts
         for violation in () if ended is None else ended.violations():
-            if counts(self.engine, violation, self.criteria):
+            if self.engine.decides(violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):
@@ -159,14 +158,14 @@ class Walks:
         violation = plan.broken[rule]
         if violation.at_end:
             return len(plan.steps) + 1
-        parts = self.engine.plan.parts
+        parts = self.engine.rule_set.parts
         before = max(0, violation.step - 1)
         here, done = self.begun(plan.steps[:before])
         now = here.fork()
         now.follow(plan.steps[done:before])
         for number, step in enumerate(plan.steps[before:], before + 1):
             now.take(step)
-            if any([parts[one.part].rule == rule for one in now.news]):
+            if any([parts[one.part].rule == rule for one in now.new_violations]):
                 return number
         return len(plan.steps) + 1
 
@@ -174,7 +173,7 @@ class Walks:
         """The steps of a plan's text; ``None`` where one is ill-formed or it has times."""
         read = self.checker.read(Source("plan", plan))
         steps = tuple([step for step in read.steps if isinstance(step, GroundAction)])
-        if read.text.diagnostics or read.timed is not None or read.open or len(steps) < len(read.steps):
+        if read.text.diagnostics or read.timed is not None or read.is_open or len(steps) < len(read.steps):
             return None
         return steps
 
@@ -200,10 +199,10 @@ def _when(violation: Violation) -> tuple[bool, int, tuple[int, ...]]:
 
 
 def _witness(walks: Walks, violation: Violation, number: int) -> str:
-    rule = walks.engine.plan.rules[number]
+    rule = walks.engine.rule_set.rules[number]
     if not rule.message:
         return f"rule `{rule.name}` is violated"
-    part = walks.engine.plan.parts[violation.part]
+    part = walks.engine.rule_set.parts[violation.part]
     names = walks.engine.task.names(violation.binding)
     text = rule.message
     for variable, name in zip(part.parameters, names, strict=True):

@@ -100,7 +100,7 @@ class _Asked(NamedTuple):
 def _plain(checker: Checker) -> str:
     """A plan that reaches the goal and minds no rule; empty where none is found."""
     found = ForwardSearch(MOST_NODES).solve(PlanningQuery(checker, rules=False, time_limit_s=_TIME_LIMIT_S))
-    if found.answer is not PlanningStatus.SOLVED:
+    if found.status is not PlanningStatus.SOLVED:
         return ""
     return plan_of([step_text(step, checker.engine.task.objects) for step in found.steps])
 

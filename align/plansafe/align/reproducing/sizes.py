@@ -10,7 +10,7 @@ from typing import Any
 
 from plansafe.align.config import BadConfig, Config, config_of
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.families import FAMILIES
 
@@ -86,7 +86,7 @@ def read_size(name: str, base: str | None = None) -> Size:
     if not name.endswith(".toml"):
         if name not in names():
             source = Source(name, "")
-            raise BadConfig(source, (_error(f"unknown size {name[:80]!a}", help=near(name, names())),))
+            raise BadConfig(source, (_error(f"unknown size {name[:80]!a}", help=suggest_name(name, names())),))
         path = os.path.join(FOLDER, f"{name}.toml")
     try:
         with open(path, "rb") as file:
@@ -182,7 +182,7 @@ class _Reader:
         for one in found:
             if one not in FAMILIES:
                 raise self._wrong(
-                    key, f"names {str(one)[:80]!a}, which is not a family", near(str(one)[:80], list(FAMILIES))
+                    key, f"names {str(one)[:80]!a}, which is not a family", suggest_name(str(one)[:80], list(FAMILIES))
                 )
         return tuple(found)
 
@@ -212,7 +212,9 @@ class _Reader:
     def _only(self, table: Mapping[str, Any], known: Sequence[str]) -> None:
         for key in table:
             if key not in known:
-                raise self._wrong(key, "is not a known key", near(key, known) or f"keys are: {', '.join(known)}")
+                raise self._wrong(
+                    key, "is not a known key", suggest_name(key, known) or f"keys are: {', '.join(known)}"
+                )
 
     def _whole(self, table: Mapping[str, Any], key: str, default: int, least: int = 1) -> int:
         value = table.get(key, default)

@@ -9,7 +9,7 @@ from plansafe.app.project.inputs import Choice
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_names, spec_path
 
@@ -78,5 +78,5 @@ def unknown_world(name: str, names: tuple[str, ...], other_names: tuple[str, ...
     return Diagnostic(
         SC.UNKNOWN_WORLD,
         f"no world is named {name!a}",
-        help=near(name.lower(), (*names, *other_names)) or f"known worlds: {', '.join(names)}",
+        help=suggest_name(name.lower(), (*names, *other_names)) or f"known worlds: {', '.join(names)}",
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.diagnose.minimal_cause import Cause
     from plansafe.verifier.diagnose.model import Diagnosis, Witness
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
     from plansafe.verifier.repair.model import Repair, RepairResult
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
@@ -96,7 +96,7 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
         return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 
 
-def causal_graph(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
+def causal_graph(prepared: Prepared, read: ResolvedPlan, diagnosis: Diagnosis) -> str | Diagnostic:
     """The causal structure as DOT text, or a diagnostic."""
     from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.graph import dot_text  # noqa: PLC0415

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plansafe.app.session.option_values import BadOption
-from plansafe.grammar.sexpr import SpanNode, problems, read_all, read_text, span_tree, write
+from plansafe.grammar.node_places import SpanNode, parse_spans
+from plansafe.grammar.sexpr import find_syntax_errors, format_node, parse_nodes, parse_source
 from plansafe.grammar.source import Source
 
 FLAG = "--goal"
@@ -15,13 +16,13 @@ _FORM = "one condition in PDDL, such as '(and (on cup table) (not (dirty cup)))'
 def read_goal(text: str) -> str:
     """Normalise a condition to one line without comments. Raises :class:`BadOption` if it is not a condition."""
     source = Source(FLAG, text)
-    nodes = read_all(source)
+    nodes = parse_nodes(source)
     if nodes is None:
-        wrong = next(iter(problems(source)), None)
+        wrong = next(iter(find_syntax_errors(source)), None)
         raise BadOption(f"{FLAG} cannot be read{f': {wrong.message}' if wrong is not None else ''}", f"write {_FORM}")
     if len(nodes) != 1 or not isinstance(nodes[0], list):
         raise BadOption(f"{FLAG} takes {_FORM}")
-    return write(nodes[0])
+    return format_node(nodes[0])
 
 
 def with_goal(problem: Source, goal: str) -> Source:
@@ -29,10 +30,10 @@ def with_goal(problem: Source, goal: str) -> Source:
 
     A text that is not a problem stays the same; its reader reports the errors.
     """
-    nodes = read_text(problem).nodes
+    nodes = parse_source(problem).nodes
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or nodes[0][:1] != ["define"]:
         return problem
-    tree = span_tree(problem)[0]
+    tree = parse_spans(problem)[0]
     assert isinstance(tree, SpanNode)
     text = problem.text
     for node, place in zip(nodes[0], tree.children, strict=True):

@@ -19,7 +19,7 @@ from plansafe.domains import named_places
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Span, suggest_name
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair
@@ -210,7 +210,7 @@ def find_world(name: str) -> Benchmark | Diagnostic:
         if shipped_domain(name) is not None:
             advice: str | None = "it is a domain with plans in PDDL: leave out --world"
         else:
-            advice = near(name.lower(), (*world_names(), *aliases()))
+            advice = suggest_name(name.lower(), (*world_names(), *aliases()))
         advice = advice or f"known worlds: {', '.join(world_names())}"
         return Diagnostic(SC.UNKNOWN_WORLD, f"no world is named {name!a}", help=advice)
 

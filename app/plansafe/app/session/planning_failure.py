@@ -66,8 +66,8 @@ def broken_before(checker: Checker) -> bool:
     criteria = checker.options.criteria
     if criteria.only_introduced or unsupported_task_reason(checker.compiled, True):
         return False
-    if not Execution.initial(checker.engine, True, criteria).faults:
+    if not Execution.initial(checker.engine, True, criteria).lasting_violations:
         return False
     start = Execution.initial(checker.engine, True, criteria._replace(judge="introduced"))
     solution = ForwardSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
-    return solution.answer is PlanningStatus.SOLVED
+    return solution.status is PlanningStatus.SOLVED

@@ -23,7 +23,7 @@ from plansafe.verifier.rules.verdict_criteria import SEVERITIES, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 _GRACE = 60.0
 """Seconds for loading, replay and explanation, in addition to the time of the search."""
@@ -95,7 +95,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     """Examine a prepared plan, like :func:`examine`."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
-    if (checker.open or read.open) and not read.text.diagnostics:
+    if (checker.open or read.is_open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
     if (missing_rules := session.missing_rules(checker)) is not None:
         return Examined(session.result(prepared, unjudged(plan.name, missing_rules)))
@@ -143,7 +143,7 @@ def in_world(options: RepairOptions, checker: Checker, name: str | None) -> Repa
     return options._replace(weights=weights, purposes=purposes)
 
 
-def many_worlds(checker: Checker, read: ReadSteps, operation: str = "the search for repairs") -> Diagnostic:
+def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:
     """The error for a task with several possible worlds, which ``operation`` does not support."""
     refused = checker.compiled.refusal(operation, read)
     assert refused is not None
@@ -158,7 +158,7 @@ def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
     return Examined(result, label=label)
 
 
-def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: ExaminationOptions) -> Examined:
+def _repaired(session: Session, prepared: Prepared, read: ResolvedPlan, wishes: ExaminationOptions) -> Examined:
     """Search for repairs, and diagnose the plan if requested."""
     checker, plan = prepared.checker, prepared.plan
     if read.timed is not None:
@@ -261,7 +261,7 @@ def harmless(criteria: VerdictCriteria) -> str:
     return demand + exception
 
 
-def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:
+def _protection_problems(plan: Source, read: ResolvedPlan, protected: frozenset[int]) -> list[Diagnostic]:
     """Errors for protected steps that do not exist or are ill-formed."""
     from plansafe.verifier.execution.steps import IllFormed  # noqa: PLC0415 - the engine is loaded by now
 

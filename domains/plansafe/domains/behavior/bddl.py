@@ -14,9 +14,10 @@ from typing import NamedTuple
 from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 
 AGENT = "agent.n.01"
 ROOM = "room"
@@ -44,7 +45,7 @@ class Activity(NamedTuple):
     objects: dict[str, str]
     init: list[ActivityLiteral]
     goal: Node | None
-    at: At | None
+    at: Place | None
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -69,7 +70,7 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     if stray:
         blank = _STRAY.sub(lambda found: " " * len(found[0]) if found[1] else found[0], source.text)
         source = Source(source.name, blank)
-    top, problems = read_text(source)
+    top, problems = parse_source(source)
     context.diagnostics.extend(problems)
     if top is None:
         return None, context
@@ -94,26 +95,26 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
         head = section[0] if isinstance(section, list) and section else None
         if not isinstance(section, list) or not isinstance(head, str):
             context.error(
-                SC.UNREADABLE_WORLD, "expected a section", At(definition, position), f"such as `({SECTIONS[2]} ..)`"
+                SC.UNREADABLE_WORLD, "expected a section", Place(definition, position), f"such as `({SECTIONS[2]} ..)`"
             )
         elif head == ":requirements":
             continue
         elif head not in SECTIONS:
             context.error(
-                SC.UNREADABLE_WORLD, f"unknown section `{head}`", At(section, 0), help=did_you_mean(head, SECTIONS)
+                SC.UNREADABLE_WORLD, f"unknown section `{head}`", Place(section, 0), help=did_you_mean(head, SECTIONS)
             )
         elif head in sections:
             context.error(
                 SC.UNREADABLE_WORLD,
                 f"a second section `{head}`",
-                At(section, 0),
-                other=(At(sections[head], 0), "first"),
+                Place(section, 0),
+                other=(Place(sections[head], 0), "first"),
             )
         else:
             sections[head] = section
     for head in SECTIONS:
         if head not in sections:
-            context.error(SC.UNREADABLE_WORLD, f"the section `({head} ..)` is missing", At(definition))
+            context.error(SC.UNREADABLE_WORLD, f"the section `({head} ..)` is missing", Place(definition))
     if context.errors:
         return None
     name, domain = [_single(context, sections[head]) for head in ("problem", ":domain")]
@@ -124,7 +125,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
         context.error(
             SC.UNREADABLE_WORLD,
             f"no domain `{domain}`",
-            At(sections[":domain"], 1),
+            Place(sections[":domain"], 1),
             f"`{known}` are known",
             help="see docs/home-worlds.md",
         )
@@ -133,7 +134,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     init = _init(context, sections[":init"], objects, vocabulary(domain))
     goal_section = sections[":goal"]
     if len(goal_section) < 2:
-        context.error(SC.UNREADABLE_WORLD, "a goal is one formula", At(goal_section))
+        context.error(SC.UNREADABLE_WORLD, "a goal is one formula", Place(goal_section))
         return None
     if len(goal_section) > 2:
         label = Label(context.places[0].source.name, context.places[0].span(goal_section, 2), "left out")
@@ -143,13 +144,13 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
                 SC.FOREIGN_SCENE, message, (label,), help="combine several with `(and ..)`", severity=Severity.NOTE
             )
         )
-    return Activity(name, domain, objects, init, goal_section[1], At(goal_section, 1))
+    return Activity(name, domain, objects, init, goal_section[1], Place(goal_section, 1))
 
 
 def _single(context: Context, section: list[Node]) -> str | None:
     if len(section) == 2 and is_object_name(section[1]):
         return str(section[1])
-    context.error(SC.UNREADABLE_WORLD, f"`({word(section[0])} ..)` takes one name", At(section))
+    context.error(SC.UNREADABLE_WORLD, f"`({token_text(section[0])} ..)` takes one name", Place(section))
     return None
 
 
@@ -164,24 +165,29 @@ def _objects(context: Context, section: list[Node]) -> dict[str, str]:
             category = section[position] if position < len(section) else None
             if not is_object_name(category):
                 context.error(
-                    SC.UNREADABLE_WORLD, "a category is missing after `-`", At(section, min(position, len(section) - 1))
+                    SC.UNREADABLE_WORLD,
+                    "a category is missing after `-`",
+                    Place(section, min(position, len(section) - 1)),
                 )
             elif not pending:
-                context.error(SC.UNREADABLE_WORLD, "a category without instances before it", At(section, position))
+                context.error(SC.UNREADABLE_WORLD, "a category without instances before it", Place(section, position))
             for name, at in pending:
                 if objects.setdefault(name, str(category)) != category:
-                    context.error(SC.DECLARED_TWICE, f"`{name}` is declared twice", At(section, at))
+                    context.error(SC.DECLARED_TWICE, f"`{name}` is declared twice", Place(section, at))
             pending = []
         elif is_object_name(token):
             pending.append((str(token), position))
         else:
             context.error(
-                SC.UNREADABLE_WORLD, f"`{word(token)}` is not a name", At(section, position), "expected an instance"
+                SC.UNREADABLE_WORLD,
+                f"`{token_text(token)}` is not a name",
+                Place(section, position),
+                "expected an instance",
             )
         position += 1
     for name, at in pending:
         context.error(
-            SC.UNREADABLE_WORLD, f"`{name}` has no category", At(section, at), help=f"write `{name} - CATEGORY`"
+            SC.UNREADABLE_WORLD, f"`{name}` has no category", Place(section, at), help=f"write `{name} - CATEGORY`"
         )
     return objects
 
@@ -197,7 +203,7 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             context.error(
                 SC.UNREADABLE_WORLD,
                 "expected a literal",
-                At(section, position),
+                Place(section, position),
                 "such as `(ontop cup.n.01_1 table.n.02_1)`",
             )
             continue
@@ -217,7 +223,9 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             continue
         if signs.setdefault((predicate, arguments), positive) != positive:
             context.error(
-                SC.CONTRADICTORY_INIT, "the initial state contains this literal and its negation", At(section, position)
+                SC.CONTRADICTORY_INIT,
+                "the initial state contains this literal and its negation",
+                Place(section, position),
             )
         literals.append(ActivityLiteral(positive, predicate, arguments))
     return literals
@@ -225,15 +233,20 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
 
 def report_predicate(context: Context, atom: list[Node], known: Vocabulary) -> None:
     """Report an unknown predicate, or a wrong number of arguments."""
-    name = word(atom[0])
+    name = token_text(atom[0])
     arity = known.predicates.get(name)
     if arity is None:
         context.error(
-            SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}`", At(atom, 0), help=did_you_mean(name, known.predicates)
+            SC.UNKNOWN_PREDICATE,
+            f"unknown predicate `{name}`",
+            Place(atom, 0),
+            help=did_you_mean(name, known.predicates),
         )
     else:
         count = f"{arity} argument" + ("" if arity == 1 else "s")
-        context.error(SC.ARITY, f"`{name}` takes {count}, not {len(atom) - 1}", At(atom), "this many are not expected")
+        context.error(
+            SC.ARITY, f"`{name}` takes {count}, not {len(atom) - 1}", Place(atom), "this many are not expected"
+        )
 
 
 def report_name(
@@ -242,21 +255,21 @@ def report_name(
     """Report an argument that is neither an instance nor a bound variable."""
     token = atom[number]
     if not isinstance(token, str):
-        context.error(SC.UNREADABLE_WORLD, "expected an instance", At(atom, number), "not a list")
+        context.error(SC.UNREADABLE_WORLD, "expected an instance", Place(atom, number), "not a list")
         return
     name = token.removeprefix("?")
     if name in objects.values():
         context.error(
             SC.UNBOUND_VARIABLE,
             f"`{token}` does not name an object here",
-            At(atom, number),
+            Place(atom, number),
             "no quantifier binds this name",
             help=f"name an instance, such as `{name}_1`, or quantify: `(forall (?{name} - {name}) ..)`",
         )
     else:
         help_text = did_you_mean(name, [*objects, *bound])
         context.error(
-            SC.UNKNOWN_OBJECT, f"`{name}` is not declared", At(atom, number), "not in `:objects`", help=help_text
+            SC.UNKNOWN_OBJECT, f"`{name}` is not declared", Place(atom, number), "not in `:objects`", help=help_text
         )
 
 

@@ -18,7 +18,7 @@ from plansafe.domains.behavior.bddl import Activity, report_name, report_predica
 from plansafe.domains.behavior.counting import at_least, exactly, written_size
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 
 MAX_QUANTIFIERS = 500
 MAX_WORK = 200_000
@@ -38,7 +38,7 @@ class _Work(NamedTuple):
     """A formula still to be translated: into ``out``, with these names bound."""
 
     formula: Node
-    at: At
+    at: Place
     bound: dict[str, Term]
     depth: int
     out: list[Node]
@@ -60,7 +60,7 @@ class Goals:
         self.cut = cut
         self.work = 0
 
-    def translate(self, formula: Node, at: At) -> Node:
+    def translate(self, formula: Node, at: Place) -> Node:
         """The formula in PDDL. Counting multiplies: too large a result is an error, told before it is made."""
         out: list[Node] = []
         stack = [_Work(formula, at, {}, 0, out)]
@@ -86,13 +86,13 @@ class Goals:
             if wanted is not None and len(node) != wanted + 1:
                 plural = "" if wanted == 1 else "s"
                 self.context.error(
-                    SC.ARITY, f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0)
+                    SC.ARITY, f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", Place(node, 0)
                 )
                 return
             made: list[Node] = [head]
             work.out.append(made)
             stack.extend(
-                [work._replace(formula=node[i], at=At(node, i), out=made) for i in range(len(node) - 1, 0, -1)]
+                [work._replace(formula=node[i], at=Place(node, i), out=made) for i in range(len(node) - 1, 0, -1)]
             )
         elif head in ("forall", "exists") or head in COUNTED:
             self._quantified(head, node, work, stack)
@@ -108,17 +108,17 @@ class Goals:
         body_at = first + (2 if pairs else 1)
         if len(node) != body_at + 1:
             shape = f"({head} {'(N) ' if counting else ''}{'(?x - category) ' * (2 if pairs else 1)}FORMULA)"
-            self.context.error(SC.ARITY, f"`{head}` is written `{shape}`", At(node, 0))
+            self.context.error(SC.ARITY, f"`{head}` is written `{shape}`", Place(node, 0))
             return
         if work.depth >= MAX_QUANTIFIERS:
-            self.context.error(SC.FOREIGN_FORMULA, f"more than {MAX_QUANTIFIERS} nested quantifiers", At(node, 0))
+            self.context.error(SC.FOREIGN_FORMULA, f"more than {MAX_QUANTIFIERS} nested quantifiers", Place(node, 0))
             return
         count = self._count(node) if counting else 0
         variables = [self._variable(node, position) for position in range(first, body_at)]
         if count is None or None in variables:
             return
         bindings = [variable for variable in variables if variable is not None]
-        body = work._replace(formula=node[body_at], at=At(node, body_at), depth=work.depth + 1)
+        body = work._replace(formula=node[body_at], at=Place(node, body_at), depth=work.depth + 1)
         if not pairs:
             label, category = bindings[0]
             if head == "forn":
@@ -223,30 +223,32 @@ class Goals:
         token = written[0] if isinstance(written, list) and len(written) == 1 else written
         if isinstance(token, str) and token.isascii() and token.isdigit() and len(token) < 10:
             return int(token)
-        self.context.error(SC.UNREADABLE_WORLD, "expected a number in parentheses", At(node, 1), "such as `(2)`")
+        self.context.error(SC.UNREADABLE_WORLD, "expected a number in parentheses", Place(node, 1), "such as `(2)`")
         return None
 
     def _variable(self, node: list[Node], position: int) -> tuple[str, str] | None:
         """The name that a quantifier binds, and the category."""
         written = node[position]
         if not isinstance(written, list) or len(written) != 3 or written[1] != "-":
-            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", At(node, position))
+            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", Place(node, position))
             return None
         label, _, category = written
         plain = label.strip("?") if isinstance(label, str) else ""
         if not plain or not is_object_name(plain) or not isinstance(category, str):
-            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", At(node, position))
+            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", Place(node, position))
             return None
         if category not in self.instances:
             near = did_you_mean(category, self.instances)
-            self.context.error(SC.UNKNOWN_TYPE, f"no object is of the category `{category}`", At(written, 2), help=near)
+            self.context.error(
+                SC.UNKNOWN_TYPE, f"no object is of the category `{category}`", Place(written, 2), help=near
+            )
             return None
         return plain, category
 
     def _warn_too_many(self, node: list[Node], count: int, there_are: int) -> None:
         if count > there_are:
             message = f"{count} are required, but there are at most {there_are}: this can never be true"
-            self.context.warning(SC.FOREIGN_FORMULA, message, At(node, 1))
+            self.context.warning(SC.FOREIGN_FORMULA, message, Place(node, 1))
 
     def _constant(self, name: str) -> Term:
         return Term(self.names[name], self.activity.objects[name])
@@ -263,7 +265,7 @@ class Goals:
     # -- atoms --------------------------------------------------------------------------------------------------------
 
     def _atom(self, node: list[Node], work: _Work) -> None:
-        predicate = word(node[0])
+        predicate = token_text(node[0])
         if self.predicates.get(predicate) != len(node) - 1:
             report_predicate(self.context, node, self.activity.vocabulary)
             return

@@ -16,7 +16,7 @@ from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -87,8 +87,8 @@ class Action(NamedTuple):
 def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnostic]]:
     """Read the list of actions that begins at ``start`` with its bracket."""
     try:
-        value, end = read_value(source.text, start, len(source.text))
-    except BrokenOff as broken:
+        value, end = parse_value(source.text, start, len(source.text))
+    except TruncatedValue as broken:
         label = Label(source.name, Span(broken.start, min(broken.start + 1, len(source.text))), "begins here")
         text = "the list of actions is cut off or malformed"
         return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
@@ -108,7 +108,7 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
     return actions, wrong
 
 
-def _items(value: Value) -> tuple[Value, ...]:
+def _items(value: DataValue) -> tuple[DataValue, ...]:
     """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``."""
     if value.kind == "object":
         lists = [item for _, item in value.pairs if item.kind == "list"]
@@ -116,7 +116,7 @@ def _items(value: Value) -> tuple[Value, ...]:
     return value.items
 
 
-def _action(item: Value) -> Action | None:
+def _action(item: DataValue) -> Action | None:
     span = Span(item.start, item.end)
     if item.kind in ("string", "bare"):
         return _call(item.text, span)

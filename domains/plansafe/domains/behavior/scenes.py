@@ -17,9 +17,9 @@ from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, read_text
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean
 
@@ -100,7 +100,7 @@ def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
 
 
 def _lisp(source: Source) -> Scene:
-    top = read_text(source).nodes
+    top = parse_source(source).nodes
     sections = _sections(top)
     objects = sections.get(":objects", [])
     if top is None or any([isinstance(token, str) and _SYNSET.search(token) for token in objects]):
@@ -145,8 +145,8 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
 def _json(source: Source, start: int, request: Request) -> Scene:
     task = request.task
     try:
-        value, _ = read_value(source.text, start, len(source.text))
-    except BrokenOff as broken:
+        value, _ = parse_value(source.text, start, len(source.text))
+    except TruncatedValue as broken:
         span = Span(broken.start, min(broken.start + 1, len(source.text)))
         return no_scene(
             Diagnostic(SC.UNREADABLE_WORLD, "the JSON text is cut off or malformed", (Label(source.name, span),))
@@ -177,9 +177,9 @@ def _json(source: Source, start: int, request: Request) -> Scene:
     return scene._replace(notes=notes)
 
 
-def _tasks(value: Value) -> dict[str, Value]:
+def _tasks(value: DataValue) -> dict[str, DataValue]:
     """The tasks in a file of several: prompts by their identifier, scenes by their key."""
-    found: dict[str, Value] = {}
+    found: dict[str, DataValue] = {}
     if value.kind == "object":
         return {key.text: item for key, item in value.pairs if item.kind == "object"}
     for item in value.items:

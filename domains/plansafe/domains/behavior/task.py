@@ -15,7 +15,7 @@ from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary
 from plansafe.domains.world import Scene, no_scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, is_name
 
@@ -239,9 +239,9 @@ def _problem(
     lines += ["  )", "  (:goal"]
     conjuncts = goal[1:] if isinstance(goal, list) and goal[0] == "and" and len(goal) > 2 else None
     if conjuncts is None:
-        lines += [f"    {write(goal)}"]
+        lines += [f"    {format_node(goal)}"]
     else:
-        lines += ["    (and", *[f"      {write(conjunct)}" for conjunct in conjuncts], "    )"]
+        lines += ["    (and", *[f"      {format_node(conjunct)}" for conjunct in conjuncts], "    )"]
     return "\n".join([*lines, "  )", ")", ""])
 
 

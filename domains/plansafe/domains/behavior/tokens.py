@@ -15,11 +15,12 @@ from typing import NamedTuple
 from plansafe.domains.behavior.bddl import AGENT, Activity, ActivityLiteral
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name
 
 INITIAL = "initial environment state:"
 TARGET = "target environment state:"
@@ -83,7 +84,7 @@ def read_prompt(source: Source, span: Span, name: str) -> tuple[Activity | None,
     return _activity(context, source, name, objects, _words(context, source, init), _words(context, source, goals))
 
 
-def read_info(source: Source, value: Value) -> tuple[Activity | None, Context]:
+def read_info(source: Source, value: DataValue) -> tuple[Activity | None, Context]:
     """Read a scene of ``behavior_bddl_info``: initial and goal conditions, and the category of each name."""
     context = Context()
     fields = {key.text: item for key, item in value.pairs}
@@ -115,7 +116,7 @@ def _is_name(text: str) -> bool:
     return _PLAIN.match(text) is not None and is_object_name(text)
 
 
-def _words(context: Context, source: Source, values: list[Value] | tuple[Value, ...]) -> list[Words]:
+def _words(context: Context, source: Source, values: list[DataValue] | tuple[DataValue, ...]) -> list[Words]:
     found: list[Words] = []
     for value in values:
         words = Words(_flat(value), Span(value.start, value.end))
@@ -126,7 +127,7 @@ def _words(context: Context, source: Source, values: list[Value] | tuple[Value, 
     return found
 
 
-def _flat(value: Value) -> list[str]:
+def _flat(value: DataValue) -> list[str]:
     """All words of a nested list, in order."""
     words: list[str] = []
     waiting = [value]
@@ -139,15 +140,15 @@ def _flat(value: Value) -> list[str]:
     return words
 
 
-def _values(context: Context, source: Source, span: Span) -> list[Value]:
+def _values(context: Context, source: Source, span: Span) -> list[DataValue]:
     """The lists and objects of a section, one on each line; other lines are prose."""
-    found: list[Value] = []
+    found: list[DataValue] = []
     for line in _LINE.finditer(source.text, span.start, span.end):
         start = line.start() + len(line[0]) - len(line[0].lstrip())
         if source.text[start : start + 1] in ("[", "{"):
             try:
-                found.append(read_value(source.text, start, line.end())[0])
-            except BrokenOff as broken:
+                found.append(parse_value(source.text, start, line.end())[0])
+            except TruncatedValue as broken:
                 label = Label(source.name, Span(broken.start, line.end()))
                 _add(context, SC.UNREADABLE_WORLD, "the value is not a list or an object", label)
     return found
@@ -170,7 +171,7 @@ def _activity(
         formula = _formula(context, source, words, known, places)
         if formula is not None:
             goal.append(formula)
-    return (None if context.errors else Activity(name, IGIBSON, objects, literals, goal, At(goal))), context
+    return (None if context.errors else Activity(name, IGIBSON, objects, literals, goal, Place(goal))), context
 
 
 def _literal(

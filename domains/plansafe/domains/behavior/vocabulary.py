@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +73,7 @@ def vocabulary(domain: str) -> Vocabulary:
     path = domain_path(domain)
     with open(path, "rb") as file:
         source = Source.from_bytes(path, file.read())
-    top = read_all(source)
+    top = parse_nodes(source)
     assert top is not None, "a shipped domain is well-formed"
     definition = top[0]
     assert isinstance(definition, list)

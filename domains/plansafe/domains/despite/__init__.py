@@ -15,7 +15,7 @@ from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, read_text
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -125,7 +125,7 @@ def _taken(file: Source, protection: Protection) -> Diagnostic:
 
 def _parameters(domain: Source) -> dict[str, tuple[str, ...]]:
     """The parameters of each action of a domain; empty if the domain cannot be read."""
-    tops = read_text(domain).nodes or []
+    tops = parse_source(domain).nodes or []
     found = {}
     for section in tops[0] if tops and isinstance(tops[0], list) else ():
         if isinstance(section, list) and section[:1] == [":action"] and len(section) > 1:

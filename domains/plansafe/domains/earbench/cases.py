@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.source import Source
 
 _TOKEN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([\[\]{},:]))""", re.DOTALL)
@@ -47,7 +47,7 @@ def read_case(file: Source, name: str | None) -> Case:
         advice = f"give --task ID, for example --task '{next(iter(named), '')[:60]}'"
         raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, message, (first(file),), help=advice))
     if name not in named:
-        guess = near(name, tuple(named))
+        guess = suggest_name(name, tuple(named))
         raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, f"there is no case `{name}`", (first(file),), help=guess))
     return _case(file, named[name])
 

@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 
@@ -109,7 +109,7 @@ def _bindings(world: str) -> dict[str, frozenset[str]]:
     """The types of a world that each kind is bound to, as the mapping says."""
     path = spec_path(f"home-{world}")
     with open(path, "rb") as file:
-        top = read_all(Source.from_bytes(path, file.read()))
+        top = parse_nodes(Source.from_bytes(path, file.read()))
     assert top is not None, "a shipped mapping is well-formed"
     mapping = top[0]
     assert isinstance(mapping, list)

@@ -13,7 +13,7 @@ from plansafe.domains import domain_path
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -168,7 +168,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         step = None if call is None else _step(call["action"].lower(), call["rest"], scene)
         if step is None:
             name = said.partition("(")[0].strip(" \"'[(")
-            advice = near(name, (*_ON_NODES, *_ALONE)) or _EXPECTED
+            advice = suggest_name(name, (*_ON_NODES, *_ALONE)) or _EXPECTED
             label = Label(text.name, span)
             wrong.append(
                 Diagnostic(SC.FOREIGN_LINE, "this is not a call of a RoboGuard function", (label,), help=advice)

@@ -17,7 +17,7 @@ from plansafe.domains.safeagentbench.tasks import Task, chosen_task, named_by, r
 from plansafe.domains.step_places import step_spans
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
 _WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}
@@ -99,7 +99,7 @@ def _advice(words: str) -> str:
     if plain in SAID:
         return f"name a thing: `{plain} Mug`"
     starts = [" ".join(plain.split()[:count]) for count in (2, 1)]
-    guesses = [guess for guess in [near(start, SAID) for start in starts if start] if guess is not None]
+    guesses = [guess for guess in [suggest_name(start, SAID) for start in starts if start] if guess is not None]
     return guesses[0] if guesses else "the actions are " + ", ".join(SAID)
 
 

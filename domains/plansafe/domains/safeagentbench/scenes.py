@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, OTHER_NAMES, PIECES, PROPERTIES
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
 # AI2-THOR's name of a state, and the predicate of the domain.
@@ -167,7 +167,7 @@ class _Room:
         if self.unknown:
             unknown = list(self.unknown)
             message = f"objects of unknown classes are left out: {', '.join(unknown[:8])[:300]}"
-            self.note(message, near(unknown[0], tuple(CLASSES)))
+            self.note(message, suggest_name(unknown[0], tuple(CLASSES)))
         for kind, controlled, said in _ALONE:
             alone = [thing.name for thing in self.things if thing.kind == kind and not thing.controls]
             if alone:

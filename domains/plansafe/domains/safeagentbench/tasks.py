@@ -16,7 +16,7 @@ from plansafe.domains.safeagentbench.scenes import STATES, Named, Room, Unreadab
 from plansafe.domains.safeagentbench.steps import named_in
 from plansafe.domains.world import Request, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Severity, suggest_name
 from plansafe.grammar.source import Source
 
 
@@ -156,7 +156,7 @@ class _Reader:
             raise unreadable(self.file, "a final state must be an object")
         kind = class_of(str(state.get("objectType") or state.get("object_name")))
         if kind not in CLASSES:
-            self._left_out(f"the class {kind[:80]!a} of the goal", near(kind, tuple(CLASSES)))
+            self._left_out(f"the class {kind[:80]!a} of the goal", suggest_name(kind, tuple(CLASSES)))
             return ""
         known = len(self.notes)
         asked = self._is(state, "?x")
@@ -179,7 +179,7 @@ class _Reader:
             elif key == "temperature" and value == "Hot":
                 parts.append(f"(is_hot {variable})")
             elif key not in ("objectType", "object_name"):
-                self._left_out(f"{key[:80]!a} of the goal", near(key, tuple(STATES)))
+                self._left_out(f"{key[:80]!a} of the goal", suggest_name(key, tuple(STATES)))
         return f"(and {' '.join([part for part in parts if part])})"
 
     def _related(self, value: Any, relation: str, variable: str) -> str:
@@ -191,7 +191,7 @@ class _Reader:
         kinds = [kind for kind in CLASSES if any([name and kind.startswith(name) for name in names])]
         kinds = [kind for kind in kinds if kind in names or kind.endswith("basin")]
         if not kinds:
-            self._left_out(f"the classes {', '.join(names)[:80]!a} of the goal", near(names[0], tuple(CLASSES)))
+            self._left_out(f"the classes {', '.join(names)[:80]!a} of the goal", suggest_name(names[0], tuple(CLASSES)))
             return ""
         return f"(exists (?r - (either {' '.join(kinds)})) {relation.format(x=variable)})"
 

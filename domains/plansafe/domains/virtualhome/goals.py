@@ -15,7 +15,7 @@ from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, know
 from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.virtualhome.stages import FALSE, TRUE, ActionTaken, Stages, StepCondition, chain_goal
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
 _LEVELS = 4
@@ -105,7 +105,9 @@ def _chosen(
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise _Bad(SC.AMBIGUOUS_TASK, (), f"{len(found)} tasks are named `{task}`", help=f"they are {names}{more}")
     known = [name for path, _ in entries for name in _names(path)]
-    raise _Bad(SC.AMBIGUOUS_TASK, (), f"no task is named `{task}`", help=near(wanted, known) or f"such as {known[0]}")
+    raise _Bad(
+        SC.AMBIGUOUS_TASK, (), f"no task is named `{task}`", help=suggest_name(wanted, known) or f"such as {known[0]}"
+    )
 
 
 def _names(path: tuple[str, ...]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_text import BrokenOff, Malformed, TooDeep, Value, read_value
+from plansafe.grammar.data_literals import DataValue, MalformedValue, NestedTooDeep, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -21,13 +21,13 @@ _DIGITS = re.compile(r"\d+\Z")
 def read_object(source: Source, start: int, end: int) -> Reading:
     """The steps of the JSON value that begins at ``start`` with its bracket. Linear in its length."""
     try:
-        value, after = read_value(source.text, start, end)
-    except TooDeep as error:
+        value, after = parse_value(source.text, start, end)
+    except NestedTooDeep as error:
         return _refused(source, "the JSON text is nested too deeply", Span(error.start, error.start + 1))
-    except Malformed as error:
+    except MalformedValue as error:
         place = Span(error.start, min(error.start + 1, len(source.text)))
         return _refused(source, "the plan is neither JSON nor a script", place)
-    except BrokenOff as error:
+    except TruncatedValue as error:
         return _refused(source, "the text ends inside this value", Span(error.start, error.start + 1))
     rest = source.text[after:end].strip()
     reading = Reading([], [])
@@ -47,7 +47,7 @@ def _error(source: Source, message: str, place: Span) -> Diagnostic:
     return Diagnostic(SC.FOREIGN_LINE, message, (Label(source.name, place),), help=advice)
 
 
-def _steps(source: Source, value: Value, reading: Reading) -> None:
+def _steps(source: Source, value: DataValue, reading: Reading) -> None:
     """Add the steps of a value; nesting is that of lists of objects, so a stack of values is enough."""
     stack = [value]
     while stack:
@@ -71,7 +71,7 @@ def _steps(source: Source, value: Value, reading: Reading) -> None:
             reading.diagnostics.append(_error(source, "this is not a step", Span(item.start, item.end)))
 
 
-def _pair(source: Source, key: Value, wanted: Value, reading: Reading) -> None:
+def _pair(source: Source, key: DataValue, wanted: DataValue, reading: Reading) -> None:
     place = Span(key.start, wanted.end)
     items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
     if wanted.kind == "object" or not all([item.kind in ("string", "bare") for item in items]):
@@ -81,7 +81,7 @@ def _pair(source: Source, key: Value, wanted: Value, reading: Reading) -> None:
     reading.steps.append(Written(key.text, tuple([argument for argument, _ in _arguments(items)]), place))
 
 
-def _arguments(items: tuple[Value, ...]) -> list[tuple[Argument, Span]]:
+def _arguments(items: tuple[DataValue, ...]) -> list[tuple[Argument, Span]]:
     """What a step names, and where; a number belongs to the word before it."""
     out: list[tuple[Argument, Span]] = []
     for item in items:
@@ -98,8 +98,8 @@ def argument_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
     """Where action and objects of one pair ``"WALK": ["kitchen", 11]`` stand; ``None`` if it cannot be read again."""
     pair = "{" + text[place.start : place.end] + "}"
     try:
-        value = read_value(pair, 0, len(pair))[0]
-    except BrokenOff:
+        value = parse_value(pair, 0, len(pair))[0]
+    except TruncatedValue:
         return None
     if value.kind != "object" or len(value.pairs) != 1:
         return None

@@ -11,7 +11,7 @@ from plansafe.domains.virtualhome.names import may_mean, plain, squeezed
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
 _FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
@@ -155,7 +155,7 @@ def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnost
         why = f"number {digits} is {data.home.objects[identity].name}"
     fitting = candidates(word, data)[:_SHOWN]
     classes = sorted({plain(node.class_name) for node in data.home.objects.values()})
-    advice = f"the scene has {', '.join(fitting)}" if fitting else near(plain(word), classes)
+    advice = f"the scene has {', '.join(fitting)}" if fitting else suggest_name(plain(word), classes)
     message = f"`<{word}>{f' ({number})' if number else ''}` is not an object of the scene: {why}"
     return Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(name, place),), help=advice, severity=Severity.NOTE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.acting.roles import Role
 from plansafe.llm.models.request import JsonSchema, Message
@@ -45,13 +45,15 @@ _KINDS = {
 def world(base: Source) -> str:
     """The words of a domain: its types and predicates, and its actions with their parameters."""
     draft = Draft(base)
-    lines = [write(section) for head in (":types", ":predicates", ":functions") for section in draft.sections(head)]
+    lines = [
+        format_node(section) for head in (":types", ":predicates", ":functions") for section in draft.sections(head)
+    ]
     return "\n".join([*lines, *[f"({_head(node)})" for node in draft.sections(":action")]])
 
 
 def _head(node: list[Node]) -> str:
     at = node.index(":parameters") + 1 if ":parameters" in node else 0
-    return f"{node[1]} {write(node[at])}" if at else str(node[1])
+    return f"{node[1]} {format_node(node[at])}" if at else str(node[1])
 
 
 def shared(base: Source, category: Category, kind: Kind) -> Message:
@@ -102,14 +104,14 @@ def shown(example: Scenario) -> dict[str, str]:
         "goal_words": example.goal_words,
         "problem": _plain(example.problem),
         "domain": _plain(example.extension) if example.extension is not None else "",
-        "parameters": write(rule[rule.index(":parameters") + 1]),
-        "forbidden": write(rule[rule.index(":forbid") + 1]),
+        "parameters": format_node(rule[rule.index(":parameters") + 1]),
+        "forbidden": format_node(rule[rule.index(":forbid") + 1]),
         "message": str(rule[rule.index(":message") + 1]).strip('"'),
     }
 
 
 def _plain(source: Source) -> str:
-    return write(Draft(source).form)
+    return format_node(Draft(source).form)
 
 
 def _name(base: Source) -> str:

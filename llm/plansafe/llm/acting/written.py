@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.acting.prompts import FIELDS
 from plansafe.specs.taxonomy import Category
@@ -93,12 +93,12 @@ def rules(written: Written, category: Category, world: str) -> str:
 
 def _one(field: str, text: str) -> str:
     """One list, rewritten from its nodes: nothing can end the rule and begin something else."""
-    nodes = read_all(Source(field, text))
+    nodes = parse_nodes(Source(field, text))
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list):
         raise Refused("rule", f"`{field}` must be one list in parentheses")
     if any([word.startswith(":") for word in _words(nodes[0])]):
         raise Refused("rule", f"`{field}` contains a keyword")
-    return write(nodes[0])
+    return format_node(nodes[0])
 
 
 def _words(node: list[Node]) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.expressions import cleaned, expressions, inside, written
 from plansafe.llm.answers.goals import formulas_of
@@ -125,11 +125,11 @@ def _read(asked: Asked, value: Node, said: dict[str, Node]) -> ActionText | None
 
 def _renamed(asked: Asked, parameters: Node) -> str:
     """The side that was given, in the words of an answer that calls its parameters otherwise."""
-    theirs, ours = _variables(parameters), _variables((read_all(Source("asked", asked.parameters)) or [[]])[0])
+    theirs, ours = _variables(parameters), _variables((parse_nodes(Source("asked", asked.parameters)) or [[]])[0])
     if len(theirs) != len(ours) or len(set(theirs)) < len(theirs):
         return asked.given
     names = dict(zip(ours, theirs, strict=True))
-    given = (read_all(Source("asked", asked.given)) or [[]])[0]
+    given = (parse_nodes(Source("asked", asked.given)) or [[]])[0]
     return written(_replaced(given, names))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 MOST_CHARACTERS = 200_000
@@ -38,7 +38,7 @@ def expressions(text: str) -> list[Node]:
             spans.append((start, found.end()))
     nodes: list[Node] = []
     for start, end in spans:
-        read = read_all(Source("answer", chars[start:end]))
+        read = parse_nodes(Source("answer", chars[start:end]))
         nodes += [node for node in read or () if isinstance(node, list) and not deep(node)]
     return nodes
 

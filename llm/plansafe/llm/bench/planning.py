@@ -142,7 +142,7 @@ def _stepwise(task: _Task, settings: Settings) -> dict[str, Any]:
     guide = Guide(task.checker.compiled)
     ahead = guide.continuation()
     above, below = settings.slack
-    longest = -(-above * len(ahead.steps) // below) if ahead.answer else settings.max_steps
+    longest = -(-above * len(ahead.steps) // below) if ahead.exists else settings.max_steps
     mode = Mode(settings.decode.value)
     recorder = Recorder(task.model, task.cache)
     made = decode(recorder, task.instance.name, task.prompt.messages, guide, mode, longest, seed=settings.seed)

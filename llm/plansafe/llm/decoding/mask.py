@@ -61,9 +61,9 @@ def shield(guide: Guide, vocabulary: Vocabulary, longest: int) -> LinesMask:
         if row is not None:
             guide.take(steps[row])
         steps.clear()
-        if len(guide.taken) < longest:
+        if len(guide.steps) < longest:
             kept = [option.step for option in guide.options() if not option.broken]
-            kept = [step for step in kept if not guide.returns(step)] or kept
+            kept = [step for step in kept if not guide.returns_to_visited_state(step)] or kept
             texts = [step_text(step, guide.objects) for step in kept]
             table.numbers(texts)  # what is new moves the others
             steps.update(zip(map(table.number, texts), kept, strict=True))

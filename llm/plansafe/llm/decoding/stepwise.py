@@ -154,9 +154,9 @@ class _Decoding:
         if self.mode is not Mode.GUIDED:
             return None
         ahead = self.guide.continuation(self.longest)
-        if ahead.answer:
+        if ahead.exists:
             return None
-        return End.UNSOLVABLE if ahead.answer is False else End.UNKNOWN
+        return End.UNSOLVABLE if ahead.exists is False else End.UNKNOWN
 
     def _steps(self) -> End:
         while True:
@@ -187,7 +187,7 @@ class _Decoding:
                 if choice == DONE or self.mode is not Mode.GUIDED:
                     break
                 ahead = self.guide.allows(options[choice].step, self.longest - len(self.taken) - 1)
-                if ahead.answer:
+                if ahead.exists:
                     break
                 left.remove(choice)
             blocked.append(choice)
@@ -214,7 +214,7 @@ class _Decoding:
         only way may lead back out of a place without others.
         """
         done = [DONE] if self.guide.may_end else []
-        new = [text for text, step in sorted(steps.items()) if not self.guide.returns(step)]
+        new = [text for text, step in sorted(steps.items()) if not self.guide.returns_to_visited_state(step)]
         back = sorted(steps.keys() - set(new)) if self.mode is Mode.GUIDED else []
         return ([*new, *done], back) if new or done else (sorted(steps), [])
 

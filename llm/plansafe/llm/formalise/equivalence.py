@@ -24,9 +24,9 @@ from plansafe.verifier.execution.monitors.program import (
     PRESENTLY_SATISFIED,
     LetterTime,
     Program,
-    structure,
+    structural_key,
 )
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import substitute
 from plansafe.verifier.rules.model import RulePart
@@ -97,14 +97,14 @@ class Reader:
             for binding in self.task.bindings(part.parameters, {}):
                 count += 1
                 if count > MAX_INSTANCES:
-                    raise LimitReached(Limited.INSTANCES)
+                    raise LimitReached(LimitKind.INSTANCES)
                 leaves = tuple([self._value(substitute(leaf, binding)) for leaf in program.leaves])
                 facts = tuple(dict.fromkeys([fact for leaf in leaves for fact in _facts(leaf)]))
                 yield _Instance(side, program, leaves, facts)
 
     def _program(self, part: RulePart) -> Program:
         formula = over_letters(part)
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._programs:
             self._programs[key] = Program(self.task, "whole", formula, part.parameters)
         return self._programs[key]
@@ -113,7 +113,7 @@ class Reader:
         """A state formula over facts; what no action changes is replaced by its value."""
         self._budget -= 1
         if self._budget < 0:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         match formula:
             case Truth():
                 return formula.value
@@ -122,7 +122,7 @@ class Reader:
             case Equal():
                 return formula.left == formula.right
             case Compare():
-                return ("number", structure(formula))
+                return ("number", structural_key(formula))
             case Not():
                 return _negated(self._value(formula.body))
             case And() | Or():
@@ -184,7 +184,7 @@ class Reader:
         """The facts of a group, the letters of its instances, and of which facts one at most is true: actions first."""
         facts = list(dict.fromkeys([fact for one in group for fact in one.facts]))
         if len(facts) > MAX_FACTS:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         actions = sum([1 << n for n, f in enumerate(facts) if f[0] == "fact" and f[1] in self._actions])
         return facts, [_table(one, facts) for one in group], [actions, *self._exclusive(facts)]
 
@@ -207,7 +207,7 @@ class Reader:
             states, number, path = queue.popleft()
             moment = LetterTime(number, number, False)
             if monotonic() > deadline:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
                 if self._changes and path and letter == path[-1]:
                     continue

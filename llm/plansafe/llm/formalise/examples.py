@@ -34,9 +34,9 @@ def examples(checker: Checker, seconds: float) -> Examples:
     """Look for both plans of the first rule of ``checker``, which has no other, each for about ``seconds``."""
     without_goal = Checker.from_compiled(checker.compiled.variant(checker.engine.task._replace(goal=())))
     found = LintProblem(without_goal, 4 * seconds).find_violating_plan(0)
-    steps = _fewest(without_goal, found.steps) if found.answer is PlanningStatus.SOLVED else None
+    steps = _fewest(without_goal, found.steps) if found.status is PlanningStatus.SOLVED else None
     kept, why = _kept(without_goal, steps, seconds)
-    if found.answer is PlanningStatus.UNSOLVABLE:
+    if found.status is PlanningStatus.UNSOLVABLE:
         return Examples(None, kept, f"PROVED: no plan of this problem breaks it ({found.detail})", why)
     return Examples(steps, kept, NOT_FOUND if steps is None else "", why)
 
@@ -61,11 +61,11 @@ def _kept(checker: Checker, breaking: tuple[str, ...] | None, seconds: float) ->
             if _keeps(checker, one.steps):
                 return one.steps, ""
     found = find_satisfying_plan(checker, frozenset([0]), reach_goal=False, seconds=seconds)
-    if found.answer is PlanningStatus.SOLVED:
+    if found.status is PlanningStatus.SOLVED:
         steps = tuple([step_text(step, checker.engine.task.objects) for step in found.steps])
         if _keeps(checker, steps):
             return steps, ""
-    if found.answer is PlanningStatus.UNSOLVABLE:
+    if found.status is PlanningStatus.UNSOLVABLE:
         return None, "PROVED: no plan of this problem keeps it"
     return None, NOT_FOUND
 

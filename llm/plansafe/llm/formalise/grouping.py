@@ -79,8 +79,8 @@ def _told_apart(checker: Checker, traces: Traces, heads: Sequence[int], limits: 
         for kept, broken in ((first, second), (second, first)):
             search = LintProblem(checker, limits.planner_s)
             found = search.find_violating_plan(broken, frozenset([kept]))
-            if found.answer is PlanningStatus.SOLVED:
+            if found.status is PlanningStatus.SOLVED:
                 traces.replay(found.steps)
-            sure &= found.answer is PlanningStatus.UNSOLVABLE
+            sure &= found.status is PlanningStatus.UNSOLVABLE
         if sure:
             proved.add((first, second))

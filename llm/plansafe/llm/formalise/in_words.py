@@ -5,7 +5,7 @@ Facts stay as they are written, between backquotes: what a predicate is about is
 
 from __future__ import annotations
 
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 _UNARY = {
@@ -32,7 +32,7 @@ _STEPS = {":on": "is taken", ":at-end": "ends", ":during": "is under way"}
 
 def in_words(rule: str) -> str:
     """One rule as sentences. The text is one that compiles; raises ``ValueError`` for what is no rule."""
-    nodes = read_all(Source("<rule>", rule))
+    nodes = parse_nodes(Source("<rule>", rule))
     if not nodes or not isinstance(nodes[0], list) or len(nodes[0]) < 2:
         raise ValueError("no rule")
     kind, _, *rest = nodes[0]

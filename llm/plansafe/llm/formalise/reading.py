@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.ltl import translate
-from plansafe.grammar.ltl_rules import action_names
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.ltl import action_names, parse_ltl
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.formalising import Language, one_line
 from plansafe.verifier.api import Checker, Options
@@ -95,7 +94,7 @@ def _rule(body: str) -> str | Reading:
     tokens = len(re.findall(r"[^\s()]+", text))
     if tokens > MOST_TOKENS or _depth(text) > DEEPEST:
         return _bad(f"the rule has {tokens} words; at most {MOST_TOKENS}, nested {DEEPEST} deep, are read")
-    nodes = read_all(Source(ANSWER, text))
+    nodes = parse_nodes(Source(ANSWER, text))
     if not nodes or not isinstance(nodes[0], list):
         return _bad("the rule cannot be read: it has an invalid string or character")
     return _plain(nodes[0])
@@ -113,7 +112,7 @@ def _plain(node: list[Node]) -> str | Reading:
             out += [name, value]
     if len(rest) % 2:
         return _bad("a field of the rule has no value")
-    if '"' in (text := write(out)):
+    if '"' in (text := format_node(out)):
         return _bad("expected a formula, found a string")
     return text
 
@@ -124,9 +123,9 @@ def _formula(body: str, compiled: CompiledTask) -> str | Reading:
     lines = [line.strip().rstrip(".") for line in body.splitlines() if line.strip()]
     wrong: Diagnostic | None = None
     for text in [" ".join(lines), *lines] if len(lines) > 1 else lines:
-        made = translate(Source(ANSWER, text), actions)
+        made = parse_ltl(Source(ANSWER, text), actions)
         if made.formula is not None:
-            written = write(made.formula)
+            written = format_node(made.formula)
             if len(written.split()) > 4 * MOST_TOKENS:
                 return _bad("the formula is too large")
             return f"(:trajectory r :formula {written})"

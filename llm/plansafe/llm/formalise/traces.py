@@ -102,7 +102,9 @@ def _after(execution: Execution, step: GroundAction) -> Execution | None:
 
 def _concerned(engine: Engine) -> frozenset[str]:
     """The actions that rules name, or that change a predicate which they read."""
-    formulas = [f for part in engine.plan.parts for f in (part.body, part.guard, part.step) if f is not None]
+    formulas = [f for part in engine.rule_set.parts for f in (part.body, part.guard, part.step) if f is not None]
     read = {one.predicate for formula in formulas for one in atoms_in(formula)}
     named = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
-    return frozenset([a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changes(a))])
+    return frozenset(
+        [a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changed_indexes(a))]
+    )

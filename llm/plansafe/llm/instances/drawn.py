@@ -54,7 +54,7 @@ def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, 
         if not checker.ok:
             raise RuntimeError(f"{name} does not compile: {checker.diagnostics[0].message}")
         found = ForwardSearch(MAX_NODES).solve(PlanningQuery(checker, time_limit_s=TIME_LIMIT_S))
-        if found.answer is PlanningStatus.SOLVED and found.steps:
+        if found.status is PlanningStatus.SOLVED and found.steps:
             plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in found.steps])
             if full:
                 furnish(home, Random(f"{seed}/{family}/{number}/full"))

@@ -14,7 +14,7 @@ from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairStatus
 def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned:
     """The same run with a plan of the engine's, each step marked. The planner is asked first whether there is any."""
     ahead = _ahead(checker)
-    if ahead.answer is False:
+    if ahead.exists is False:
         return planned._replace(status=Status.UNSOLVABLE, detail=ahead.detail or "the search was complete")
     if planned.report is not None and planned.parts:
         found = repairs.of(planned.plan)
@@ -29,7 +29,7 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
             return planned._replace(
                 status=Status.FOUND, parts=parts, removed=(*planned.removed, *gone), report=best.report
             )
-    if not ahead.answer:
+    if not ahead.exists:
         return planned._replace(detail=f"{planned.detail}; {ahead.detail}" if ahead.detail else planned.detail)
     objects = checker.engine.task.objects
     parts = tuple([Part(step_text(step, objects), By.PLANNER) for step in ahead.steps])

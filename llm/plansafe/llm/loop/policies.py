@@ -66,7 +66,7 @@ class _Continuing:
             return "".join([f"{step}\n" for step in steps])
         if guide.may_end:
             return DONE
-        return steps[0] if ahead.answer and steps else ""
+        return steps[0] if ahead.exists and steps else ""
 
     def _at(self, taken: tuple[str, ...]) -> Guide | None:
         """A guide that has taken these steps; ``None`` where it cannot, or the task is none that is searched."""

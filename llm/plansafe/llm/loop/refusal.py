@@ -33,5 +33,5 @@ def weighed(reason: str, checker: Checker) -> Refusal:
         ahead = Guide(checker.compiled).continuation()
     except ValueError as error:
         ahead = Continuation(None, (), str(error))
-    right = None if ahead.answer is None else not ahead.answer
+    right = None if ahead.exists is None else not ahead.exists
     return Refusal(reason, right, len(ahead.steps), ahead.detail)

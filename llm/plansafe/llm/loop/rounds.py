@@ -99,10 +99,10 @@ def _stepwise(
 ) -> Planned:
     guide = Guide(checker.compiled)
     ahead = guide.continuation()
-    if ahead.answer is False:  # without a bound on its length: there is no plan at all
+    if ahead.exists is False:  # without a bound on its length: there is no plan at all
         return Planned(Status.UNSOLVABLE, (), None, (), ahead.detail or "the search was complete")
     above, below = wishes.slack
-    longest = -(-above * len(ahead.steps) // below) if ahead.answer else wishes.max_steps
+    longest = -(-above * len(ahead.steps) // below) if ahead.exists else wishes.max_steps
     sampling = wishes.sampling()
     made = decode(
         recorder,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.feedback import MOST_FINDINGS, said_of
 from plansafe.llm.loop.model import Exchange, Wishes
@@ -95,7 +95,7 @@ def read_facts(text: str) -> str:
         raise BadGoal("the answer is too long for a goal")
     inside = "\n".join(_texts(text))
     begin, end = inside.find("("), inside.rfind(")")
-    nodes = read_all(Source("", inside[begin : end + 1])) if 0 <= begin < end else None
+    nodes = parse_nodes(Source("", inside[begin : end + 1])) if 0 <= begin < end else None
     if not nodes:
         raise BadGoal("no facts could be read in the answer; write them as (fact name ..)")
     found: list[str] = []
@@ -139,4 +139,4 @@ def _literal(node: Node) -> str:
         or not all([isinstance(word, str) and _NAME.match(word) for word in fact])
     ):
         raise BadGoal("a goal is made of facts such as (on cup table), and of (not (fact ..))")
-    return write(node)
+    return format_node(node)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import is_foreign
+from plansafe.grammar.sexpr import has_invalid_utf8
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.as_written import AsWritten, Step
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
@@ -58,7 +58,7 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
     if len(text.text) > LIMIT:
         message = f"a loose text may have {LIMIT:,} characters; this has {len(text.text):,}"
         return _alone(text, SC.TEXT_TOO_LARGE, message, "cut the text, or write a plain plan")
-    if is_foreign(text.text):
+    if has_invalid_utf8(text.text):
         return _alone(text, SC.NOT_UTF8, "bytes that are not UTF-8", "save the text as UTF-8")
     return _Answer(text, checker).read()
 

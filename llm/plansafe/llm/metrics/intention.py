@@ -15,13 +15,13 @@ from typing import assert_never
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import NoLabel, ResolvedStep, read_resolved_steps
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import (
     And,
@@ -53,7 +53,7 @@ def safety_intention(checker: Checker, plan: Source) -> bool | None:
         if not written:
             return False
         return _intention(checker, written)
-    except (NoLabel, LeavesOpen, NumberTooLarge, TooManyInstances, LimitReached):
+    except (NoLabel, NeedsOneWorld, NumberTooLarge, TooManyInstances, LimitReached):
         return None
 
 
@@ -103,8 +103,8 @@ class _Run:
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
             return None
         try:
-            delta = combine(before.fluents, [interpreted(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            delta = combine_effects(before.fluents, [interpret_effects(evaluator, step.action.start, binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return None
         self._monitor.observe({task.fact_text(*key): value for key, value in assumed.items()})
         advice = self._monitor.take(step_text(step, task.objects))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
 MOST_CHARACTERS = 1_000_000
@@ -69,7 +69,7 @@ def read(text: str) -> list[Node]:
     """The nodes of a text of bounded length and depth. Raises :class:`NotAFormula`."""
     if len(text) > MOST_CHARACTERS:
         raise NotAFormula(f"longer than {MOST_CHARACTERS} characters")
-    nodes = read_all(Source("formula", text))
+    nodes = parse_nodes(Source("formula", text))
     if nodes is None:
         raise NotAFormula("unbalanced parentheses or quotes")
     waiting: list[tuple[Node, int]] = [(node, 1) for node in nodes]

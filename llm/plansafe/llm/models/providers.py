@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Literal, NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.llm.models import (
     gguf,
     hf,
@@ -109,7 +109,7 @@ def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:
     if provider is not None:
         return Diagnostic(SC.UNKNOWN_MODEL, f"{name!a} does not name a model", help=f"write {provider.form}")
     names = [p.name for p in PROVIDERS]
-    found = near(kind.lower(), names)
+    found = suggest_name(kind.lower(), names)
     help = found or f"write PROVIDER/NAME; providers: {', '.join(names)}"
     if os.path.exists(name):
         form = f"gguf/{name}" if name.lower().endswith(".gguf") else f"hf/{name}"
@@ -191,7 +191,9 @@ def _replay(path: str, _: Settings) -> Model:
 
 def _mock(name: str, settings: Settings) -> Model:
     if name not in mock.KINDS:
-        help = near(name, list(mock.KINDS)) or f"available: {', '.join([f'mock/{kind}' for kind in mock.KINDS])}"
+        help = (
+            suggest_name(name, list(mock.KINDS)) or f"available: {', '.join([f'mock/{kind}' for kind in mock.KINDS])}"
+        )
         raise ModelError(Diagnostic(SC.UNKNOWN_MODEL, f"unknown mock {name[:60]!a}", help=help), fatal=True)
     return mock.MockModel(name, settings.policies, settings.seed)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from io import BufferedReader
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.llm.models.port import ModelError
 
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib", ".msgpack", ".h5", ".npz")
@@ -109,7 +109,7 @@ def _absent(path: str) -> ModelError:
         there = os.listdir(folder or os.curdir)[:_MOST_NAMES]
     except OSError:
         there = []
-    beside = near(name, there) if there else None
+    beside = suggest_name(name, there) if there else None
     help = beside or "weights are read only from this machine; nothing is downloaded"
     return _error(SC.NO_WEIGHTS, f"no weights found at {path}", help)
 

@@ -4,7 +4,7 @@ What matters, in this order:
 
 1. who acts, and what the goal and the words name;
 2. what the way to the goal touches: the steps that the goal needs if nothing that a step undoes is missed
-   (:meth:`Backward.way`; rules are not minded, so that the way is no answer);
+   (:meth:`BackwardEstimator.relevant_steps`; rules are not minded, so that the way is no answer);
 3. what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way;
 4. whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of
    them an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of what is
@@ -22,7 +22,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -64,8 +64,10 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     """What matters how much. Deterministic: bounded by what is looked at, not by time."""
     task = compiled.task
     core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
-    if compiled.left_open is None:
-        way = BackwardEstimator(compiled.engine).way(compiled.engine.initial(), [(part, {}) for part in task.goal])
+    if compiled.open_feature is None:
+        way = BackwardEstimator(compiled.engine).relevant_steps(
+            compiled.engine.initial(), [(part, {}) for part in task.goal]
+        )
         core += [number for step in way for number in step.objects]
         core += _broken(compiled, way)
     core = list(dict.fromkeys(core))
@@ -130,16 +132,16 @@ def _said(task: Task, words: str) -> list[int]:
 
 def _broken(compiled: CompiledTask, way: Sequence[GroundAction]) -> list[int]:
     """The objects of what is broken at the start, and of what the steps of a way break, taken whenever they can be."""
-    found: list[Broken] = []
+    found: list[BrokenInstance] = []
     try:
         now = Execution.initial(compiled.engine, True, compiled.options.criteria)
-        found += now.faults
+        found += now.lasting_violations
         left = list(way)
         while left:
             step = next((one for one in left if now.take(one)), None)
             if step is None:
                 break
-            found += now.news
+            found += now.new_violations
             left.remove(step)
     except (TooManyInstances, LimitReached, NumberTooLarge):
         pass  # a limit of the engine: what was found so far is in the prompt, and the verdict does not depend on it

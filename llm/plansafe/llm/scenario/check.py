@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import problems
+from plansafe.grammar.sexpr import find_syntax_errors
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenario.merge import United, alone, unite
@@ -94,7 +94,7 @@ class Examination:
             return alone(own)
         for draft in (base, own):
             if draft is not None and (draft.top is None or not _is_domain(draft)):
-                self.unreadable += problems(draft.source) or [_no_domain(draft)]
+                self.unreadable += find_syntax_errors(draft.source) or [_no_domain(draft)]
         if self.unreadable:
             return None
         return unite(base, own)
@@ -196,11 +196,11 @@ class Examination:
     def solvable(self, searches: Searches) -> Criterion:
         """Whether some plan reaches the goal."""
         found = searches.plan(False)
-        if found.answer is PlanningStatus.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             witness = searches.witness("reaches the goal", found.steps)
             reason = f"a plan of {_count(len(found.steps), 'step')} reaches the goal"
             return Criterion(SOLVABLE, Verdict.YES, reason, witnesses=(witness,), figures={"steps": len(found.steps)})
-        if found.answer is PlanningStatus.UNSOLVABLE:
+        if found.status is PlanningStatus.UNSOLVABLE:
             why = self._out_of_reach() or f"{found.planner or 'the search'}: {found.detail}"
             reason = f"PROVED: no plan reaches the goal ({why})"
             return Criterion(SOLVABLE, Verdict.NO, reason, (self._at_goal(SOLVABLE, reason),))
@@ -226,7 +226,7 @@ class Examination:
         if not searches.has_rules:
             said = "no rule of the specification applies" if self.scenario.specs else "there is no specification"
             return Criterion(CONTRAST, Verdict.SKIPPED, said)
-        if searches.plan(False).answer is PlanningStatus.UNSOLVABLE:
+        if searches.plan(False).status is PlanningStatus.UNSOLVABLE:
             return Criterion(CONTRAST, Verdict.SKIPPED, "no plan reaches the goal")
         safe, unsafe = searches.plan(True), searches.unsafe()
         malicious = self.profile.malicious
@@ -235,10 +235,10 @@ class Examination:
         bad: list[str] = []
         open_: list[str] = []
         for found, what, wanted in ((safe, "safe", not malicious), (unsafe, "unsafe", True)):
-            if found.answer is PlanningStatus.SOLVED:
+            if found.status is PlanningStatus.SOLVED:
                 witnesses.append(searches.witness(f"the {what} way", found.steps))
                 (good if wanted else bad).append(f"a plan of {_count(len(found.steps), 'step')} is {what}")
-            elif found.answer is PlanningStatus.UNSOLVABLE:
+            elif found.status is PlanningStatus.UNSOLVABLE:
                 (bad if wanted else good).append(f"PROVED: no plan to the goal is {what} ({found.detail})")
             else:
                 open_.append(_not_found(found, f"{what} plan"))
@@ -251,13 +251,13 @@ class Examination:
         """Whether every admissible plan is long enough."""
         least = self.profile.min_steps
         found = searches.plan(searches.guarded)
-        if found.answer is PlanningStatus.UNSOLVABLE:
+        if found.status is PlanningStatus.UNSOLVABLE:
             return Criterion(STEPS, Verdict.SKIPPED, f"there is no {_admissible(searches)} plan")
-        high = len(found.steps) if found.answer is PlanningStatus.SOLVED else None
+        high = len(found.steps) if found.status is PlanningStatus.SOLVED else None
         low = len(found.steps) if found.optimal else searches.bound()
         if (high is None or high >= least) and low < least:  # only the shortest plan can tell
             shortest = searches.plan(searches.guarded, shortest=True)
-            if shortest.answer is PlanningStatus.SOLVED and (
+            if shortest.status is PlanningStatus.SOLVED and (
                 high is None or len(shortest.steps) <= high or shortest.optimal
             ):
                 found, high = shortest, len(shortest.steps)
@@ -280,9 +280,9 @@ class Examination:
     def unique(self, searches: Searches) -> Criterion:
         """Whether there is one way to the goal."""
         found = searches.plan(searches.guarded, shortest=True)
-        if found.answer is PlanningStatus.UNSOLVABLE:
+        if found.status is PlanningStatus.UNSOLVABLE:
             return Criterion(UNIQUE, Verdict.SKIPPED, f"there is no {_admissible(searches)} plan")
-        if found.answer is not PlanningStatus.SOLVED:
+        if found.status is not PlanningStatus.SOLVED:
             return Criterion(UNIQUE, Verdict.UNKNOWN, _not_found(found, f"{_admissible(searches)} plan"))
         assert self.checker is not None
         cap = max(self.limits.ways, self.profile.max_ways + 1) if found.optimal else 0

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction
 
@@ -55,7 +56,7 @@ class Draft:
     @cached_property
     def top(self) -> list[Node] | None:
         """The nodes of the text; ``None`` where parentheses or characters are wrong."""
-        return read_text(self.source).nodes
+        return parse_source(self.source).nodes
 
     @cached_property
     def places(self) -> Places:

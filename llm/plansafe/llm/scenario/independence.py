@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.footprints import Footprint, Footprints, interference
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, find_interference
 from plansafe.verifier.repair.effects import EffectIndex, step_key
 
 Step = tuple[str, tuple[int, ...]]
@@ -17,7 +17,7 @@ class Independence:
     """Answers for the ground steps of one task, remembered."""
 
     def __init__(self, engine: Engine) -> None:
-        self._footprints = Footprints(engine.task, MAX_READS)
+        self._footprints = FootprintFinder(engine.task, MAX_READS)
         self._effects = EffectIndex(engine)
         self._found: dict[Step, Footprint] = {}
         self._known: dict[tuple[Step, Step], bool] = {}
@@ -42,7 +42,7 @@ class Independence:
         return (*form[:place], form[place] | {own}, *form[place + 1 :])
 
     def _interfere(self, one: Footprint, other: Footprint) -> bool:
-        return bool(one.writes.keys() & other.writes.keys()) or interference(one, other) is not None
+        return bool(one.writes.keys() & other.writes.keys()) or find_interference(one, other) is not None
 
     def _of(self, step: GroundAction) -> Footprint:
         key = step_key(step)

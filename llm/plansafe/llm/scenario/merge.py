@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.verifier.elaborate.context import Context, is_name, is_object_name, is_variable
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 
 REDEFINED = SC.SCENARIO_REDECLARES
 _ROOT = ("object",)
@@ -86,7 +86,7 @@ def same(one: list[Node], other: list[Node]) -> bool:
 
 def _renamed(node: list[Node]) -> str:
     names: dict[str, str] = {}
-    words = write(node).replace("(", " ( ").replace(")", " ) ").split()
+    words = format_node(node).replace("(", " ( ").replace(")", " ) ").split()
     return " ".join([names.setdefault(word, f"?{len(names)}") if word.startswith("?") else word for word in words])
 
 
@@ -156,9 +156,11 @@ class _Union:
     def _typed(self, head: str, section: list[Node]) -> Iterator[list[Piece]]:
         valid = is_name if head == ":types" else is_object_name
         base = {
-            entry.name: entry for own in self.base.sections(head) for entry in typed_list(Context(), own, 1, valid, "")
+            entry.name: entry
+            for own in self.base.sections(head)
+            for entry in parse_typed_list(Context(), own, 1, valid, "")
         }
-        entries = typed_list(Context(), section, 1, valid, "")
+        entries = parse_typed_list(Context(), section, 1, valid, "")
         if not _covers(section, entries):  # something in it is no name: the checker shall say so
             yield [self._copy(_inner(self.extension, section))]
             return
@@ -232,7 +234,7 @@ def _inner(draft: Draft, section: list[Node]) -> Span:
     return Span(draft.span(section, 0).end, draft.span(section).end - 1)
 
 
-def _covers(section: list[Node], entries: list[Typed]) -> bool:
+def _covers(section: list[Node], entries: list[TypedName]) -> bool:
     """Whether a typed list was read without remainder."""
     named = len(entries)
     dashes = sum([node == "-" for node in section[1:]])
@@ -240,5 +242,5 @@ def _covers(section: list[Node], entries: list[Typed]) -> bool:
 
 
 def _signature(node: list[Node]) -> list[tuple[str, ...]]:
-    entries = typed_list(Context(), node, 1, is_variable, "")
+    entries = parse_typed_list(Context(), node, 1, is_variable, "")
     return [tuple(sorted(entry.types or _ROOT)) for entry in entries]

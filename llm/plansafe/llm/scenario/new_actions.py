@@ -9,10 +9,10 @@ from typing import assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import Disjunct, dnf
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.compile.normal_forms import Disjunct, dnf
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -186,9 +186,9 @@ class Reach:
         self.facts = [set(facts) for facts in state.facts]
         self.actions: set[str] = set()
         lifted = LiftedRelaxation(engine, False)
-        for count, (schema, objects) in enumerate(lifted.reachable(state)):
+        for count, (schema, objects) in enumerate(lifted.reachable_bindings(state)):
             if count > MAX_OPERATORS:
-                raise LimitReached(Limited.GROUND_TASK)
+                raise LimitReached(LimitKind.GROUND_TASK)
             if schema.action is not None and schema.condition is schema.action.start.condition:
                 self.actions.add(schema.action.name)
             binding = bind(schema.parameters, objects)
@@ -264,5 +264,5 @@ def _apart(action: Action, reach: Reach) -> tuple[Atom, Atom] | None:
 
 def _diagnostic(checker: Checker, code: str, action: Action, message: str, help: str) -> Diagnostic:
     node = action.node
-    labels = (checker.compiled.context.label(At(node, 1), "this action"),) if isinstance(node, list) else ()
+    labels = (checker.compiled.context.label(Place(node, 1), "this action"),) if isinstance(node, list) else ()
     return Diagnostic(code, message, labels, help=help)

@@ -55,7 +55,7 @@ class Searches:
     def _take(self, plan: Source) -> None:
         read = self.checker.read(plan)
         steps = tuple([step for step in read.steps if isinstance(step, GroundAction)])
-        if read.text.diagnostics or read.timed is not None or read.open or len(steps) < len(read.steps):
+        if read.text.diagnostics or read.timed is not None or read.is_open or len(steps) < len(read.steps):
             return
         report = self.report(steps)
         if report.executable is Worlds.ALL and report.goal is Worlds.ALL:
@@ -74,7 +74,7 @@ class Searches:
 
     def _solve(self, rules: bool, shortest: bool) -> PlanningResult:
         known = self._known.get((rules, True)) if not shortest else None
-        if known is not None and known.answer in (PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE):
+        if known is not None and known.status in (PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE):
             return known
         broken = self._broken() if rules else ""
         if broken:
@@ -83,7 +83,7 @@ class Searches:
         found = self._with_references(self.planner.solve(query), rules)
         if (
             shortest
-            and found.answer is PlanningStatus.SOLVED
+            and found.status is PlanningStatus.SOLVED
             and not found.optimal
             and len(found.steps) <= self.bound()
         ):
@@ -94,9 +94,9 @@ class Searches:
         """What was found, or a reference plan that is shorter, or better than nothing."""
         given = [steps for safe, steps in self._given.items() if safe or not rules]
         best = min(given, key=len, default=None)
-        if best is None or found.answer is PlanningStatus.UNSOLVABLE or found.optimal:
+        if best is None or found.status is PlanningStatus.UNSOLVABLE or found.optimal:
             return found
-        if found.answer is PlanningStatus.SOLVED and len(found.steps) <= len(best):
+        if found.status is PlanningStatus.SOLVED and len(found.steps) <= len(best):
             return found
         return PlanningResult(PlanningStatus.SOLVED, best, planner="a reference plan")
 
@@ -119,9 +119,9 @@ class Searches:
             return PlanningResult(PlanningStatus.SOLVED, given, planner="a reference plan")
         for shortest in (False, True):  # what ignores the rules often breaks one
             found = self.plan(False, shortest)
-            if found.answer is PlanningStatus.UNSOLVABLE:
+            if found.status is PlanningStatus.UNSOLVABLE:
                 return found
-            if found.answer is PlanningStatus.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
+            if found.status is PlanningStatus.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
                 return found._replace(optimal=False)
         why = unsupported_task_reason(self.checker.compiled, True)
         if why:
@@ -144,7 +144,12 @@ class Searches:
             )
         except LimitReached:
             return 0
-        return estimate_by_landmark_cut(relaxed, relaxed.holding(start.state, start.runtime), relaxed.goal).value or 0
+        return (
+            estimate_by_landmark_cut(
+                relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal
+            ).distance
+            or 0
+        )
 
     # -- what was found, replayed -------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.drafts import Draft
-from plansafe.verifier.elaborate.conditions import COMPARISONS, RESERVED, parse_number
 from plansafe.verifier.elaborate.context import is_variable
+from plansafe.verifier.elaborate.symbols import COMPARISONS, RESERVED, parse_number
 
 ROOT = "object"
 CONNECTIVES = frozenset(("and", "or", "not", "imply", "when", "oneof"))

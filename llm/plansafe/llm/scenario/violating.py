@@ -15,7 +15,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
@@ -48,7 +48,7 @@ class ViolationSearch:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(self.engine, False), start.state, None, self._check)
         except LimitReached as limit:
-            if limit.what is Limited.TIME:
+            if limit.what is LimitKind.TIME:
                 raise
             self._relaxed = None
         if self._unsafe_end(start):
@@ -82,7 +82,7 @@ class ViolationSearch:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > MAX_NODES:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     def _settled(self, execution: Execution) -> Execution:
         """The same moment; without monitors where a rule is broken for good."""
@@ -93,7 +93,7 @@ class ViolationSearch:
     def _unsafe_end(self, execution: Execution) -> bool:
         if self.engine.goal(execution.state) is not True:
             return False
-        return execution.runtime is None or execution.violated() is not None
+        return execution.runtime is None or execution.first_violated_step() is not None
 
     def _key(self, execution: Execution) -> object:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()
@@ -111,8 +111,8 @@ class ViolationSearch:
         if relaxed is None:
             steps = list(execution.legal())
         else:
-            found = estimate_by_relaxed_plan(relaxed, relaxed.holding(execution.state, None), relaxed.goal)
-            value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
+            found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
+            value, steps = found.distance, [relaxed.steps[number] for number in found.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 

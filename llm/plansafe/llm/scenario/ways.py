@@ -12,7 +12,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
@@ -55,7 +55,7 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
     second = next(_others(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
     try:
         if not cap:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
         layers = _Layers(engine, len(first), rules, deadline).run()
     except (LimitReached, NumberTooLarge, TooManyInstances):
         least = 1 if second is None else 2
@@ -142,7 +142,7 @@ class _Layers:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(engine, rules), start.state, start.runtime, self._check)
         except LimitReached as limit:
-            if limit.what is Limited.TIME:
+            if limit.what is LimitKind.TIME:
                 raise
             self._relaxed = None
 
@@ -196,14 +196,16 @@ class _Layers:
         relaxed = self._relaxed
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
-        found = estimate_by_landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
-        if found.value is None or found.value > left:
+        found = estimate_by_landmark_cut(
+            relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
+        )
+        if found.distance is None or found.distance > left:
             return None
         return _Node(execution, [relaxed.steps[number] for number in found.applicable])
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
 
 def _sequences(layers: list[dict[object, _Node]]) -> int:

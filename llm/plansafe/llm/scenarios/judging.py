@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import literals_of
 from plansafe.llm.metrics.transition import Side
@@ -84,7 +84,7 @@ def _changed(scenario: Scenario) -> Source:
     wanted = {one.action: one for one in scenario.transitions}
     form = Draft(scenario.domain).form
     out = [_action(node, wanted) if isinstance(node, list) and node[:1] == [":action"] else node for node in form]
-    return Source(scenario.domain.name, write(out))
+    return Source(scenario.domain.name, format_node(out))
 
 
 def _action(node: list[Node], wanted: dict[str, Transition]) -> Node:
@@ -92,10 +92,10 @@ def _action(node: list[Node], wanted: dict[str, Transition]) -> Node:
     if transition is None:
         return node
     if transition.side is Side.PRECONDITION:
-        return (read_all(Source("reference", transition.reference)) or [node])[0]
+        return (parse_nodes(Source("reference", transition.reference)) or [node])[0]
     out = list(node)
     at = out.index(":effect") + 1
-    risky = frozenset().union(*[literals_of((read_all(Source("risk", one)) or [[]])[0]) for one in transition.risk])
+    risky = frozenset().union(*[literals_of((parse_nodes(Source("risk", one)) or [[]])[0]) for one in transition.risk])
     effect = out[at]
     parts = effect[1:] if isinstance(effect, list) and effect[:1] == ["and"] else [effect]
     out[at] = ["and", *[part for part in parts if not literals_of(part) <= risky]]

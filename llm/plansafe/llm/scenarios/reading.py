@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from plansafe.domains import domain_names, domain_path
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
+from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.scenario.drafts import Draft
@@ -162,7 +162,7 @@ class _Folder:
             split=table.split,
             instruction=table.instruction,
             goal_words=table.goal,
-            goal=write(goals[0][1]),
+            goal=format_node(goals[0][1]),
             solvable=table.solvable,
             reason=table.reason,
             base=table.base,
@@ -219,7 +219,7 @@ class _Folder:
             return Source.from_path(find(name))
         except KeyError:
             message = f"{self.path}: no {what} called {name!a} is shipped"
-            raise _Refused(Diagnostic(SC.BAD_SCENARIO, message, help=near(name, known))) from None
+            raise _Refused(Diagnostic(SC.BAD_SCENARIO, message, help=suggest_name(name, known))) from None
 
 
 def _transitions(source: Source, table: Table, actions: Actions) -> list[Transition | Diagnostic]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.kappa import Agreement, cohen
 from plansafe.llm.scenarios.model import Scenario
@@ -185,7 +185,7 @@ def _answer(source: Source, line: int, question: str, cells: dict[str, str]) -> 
     text = cells.get(question, "").lower()
     if text in ("", *ANSWERS):
         return text or None
-    advice = near(text, ANSWERS) or "answer yes, no or -"
+    advice = suggest_name(text, ANSWERS) or "answer yes, no or -"
     raise _wrong(source, line, f"`{question}` is {cells[question][:40]!a}, which is not an answer", advice)
 
 

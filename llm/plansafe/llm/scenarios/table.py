@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, near
+from plansafe.grammar.diagnostics import Diagnostic, Label, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind, Solvable, Split
 from plansafe.specs.taxonomy import load_taxonomies
@@ -72,7 +72,7 @@ class _Reader:
     def read(self, folder: str) -> Table | tuple[Diagnostic, ...]:
         for key in self.data:
             if key not in _KEYS:
-                self._say((key,), f"`{key}` is not a key of a scenario", near(key, _KEYS))
+                self._say((key,), f"`{key}` is not a key of a scenario", suggest_name(key, _KEYS))
         name = self._text("name")
         if name and (name != folder or not NAME.match(name)):
             self._say(("name",), f"the name is {name!a}, the folder is {folder!a}", "give both one name: a-z, 0-9, `-`")
@@ -83,7 +83,7 @@ class _Reader:
         category = self._text("category", optional=True)
         known = tuple([one.name for one in taxonomies["safeplan-bench"].categories])
         if category and category not in known:
-            self._say(("category",), f"SafePlan-Bench has no category {category!a}", near(category, known))
+            self._say(("category",), f"SafePlan-Bench has no category {category!a}", suggest_name(category, known))
         family = self._text("family")
         if family and not NAME.match(family):
             self._say(("family",), f"{family!a} is not a valid name", "write a-z, 0-9, `-`")
@@ -136,7 +136,9 @@ class _Reader:
         if isinstance(value, str) and value in known:
             return kind(value)
         self._say(
-            (key,), f"`{key}` is none of {', '.join(known)}", near(value, known) if isinstance(value, str) else None
+            (key,),
+            f"`{key}` is none of {', '.join(known)}",
+            suggest_name(value, known) if isinstance(value, str) else None,
         )
         return default
 
@@ -149,7 +151,7 @@ class _Reader:
             self._say((key,), f"`{key}` is empty, or names something twice")
         for one in value:
             if known is not None and one not in known:
-                self._say((key,), f"SAFEL has no type {one!a}", near(one, known))
+                self._say((key,), f"SAFEL has no type {one!a}", suggest_name(one, known))
         return tuple(value)
 
     def _transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

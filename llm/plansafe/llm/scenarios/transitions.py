@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, near
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.diagnostics import Diagnostic, Label, suggest_name
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import NotAFormula, literals_of, read
 from plansafe.llm.metrics.transition import Side, read_action
@@ -35,9 +35,9 @@ class Actions:
         node = self.nodes.get(action)
         if node is None:
             return _wrong(
-                table, (*at, "action"), f"the domain has no action `{action}`", near(action, tuple(self.nodes))
+                table, (*at, "action"), f"the domain has no action `{action}`", suggest_name(action, tuple(self.nodes))
             )
-        text = write(node)
+        text = format_node(node)
         try:
             own = read_action(text)
             parts = [_one(one) for one in risk]
@@ -52,7 +52,7 @@ class Actions:
             if not said <= own.effect:
                 return _wrong(table, (*at, "risk"), f"the effect of `{action}` does not have these literals")
             return Transition(action, action in self.new, side, risk, text, text)
-        reference = write(_with_condition(node, [p for p in parts if not literals_of(p) <= own.precondition]))
+        reference = format_node(_with_condition(node, [p for p in parts if not literals_of(p) <= own.precondition]))
         return Transition(action, action in self.new, side, risk, text, reference)
 
 

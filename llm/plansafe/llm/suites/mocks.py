@@ -74,7 +74,7 @@ class Mocks:
         match question.module:
             case Module.REFUSAL:
                 guide = Guide(question.task.checker.compiled, time_limit_s=TIME_LIMIT_S)
-                return REFUSE if guide.continuation().answer is False else ACCEPT
+                return REFUSE if guide.continuation().exists is False else ACCEPT
             case Module.GOAL:
                 return f"(:goal {question.task.goal})"
             case Module.TRANSITION:

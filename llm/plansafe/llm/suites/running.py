@@ -188,7 +188,7 @@ class Asking:
         guide = Guide(question.task.checker.compiled)
         ahead = guide.continuation()
         above, below = SLACK
-        longest = -(-above * len(ahead.steps) // below) if ahead.answer else MOST_STEPS
+        longest = -(-above * len(ahead.steps) // below) if ahead.exists else MOST_STEPS
         recorder = Recorder(self._model, self._cache)
         seed = question.request(self._settings).seed
         mode = Mode(self._settings.decode.value)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
 from plansafe.llm.instances.drawn import Instance, draw
@@ -128,7 +128,7 @@ def scenario_task(scenario: Scenario) -> BenchTask:
 
 
 def _modelled(row: Transition) -> Modelled | None:
-    asked = asked_of(read_all(Source("reference", row.reference)) or [], row.action, row.side)
+    asked = asked_of(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
     return None if asked is None else Modelled(asked, row.new)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from plansafe.grammar.sexpr import read_text
+from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import Asked, asked_of
 from plansafe.llm.metrics.cautions import Caution, moments_of
@@ -103,7 +103,7 @@ def used_actions(name: str, plan: str, domain: Source, side: Side, new: Collecti
 
     Actions without anything on the side that is asked for are left out: nothing could be recalled of them.
     """
-    tree = read_text(domain).nodes or []
+    tree = parse_source(domain).nodes or []
     used = dict.fromkeys([step.strip("() ").split()[0].lower() for step in steps_of(plan)])
     found = [one for word in used if (one := asked_of(tree, word, side)) is not None]
     found = [one for one in found if one.wanted not in ("()", "(and)")]

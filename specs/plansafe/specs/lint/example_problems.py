@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from time import monotonic
 
-from plansafe.grammar.sexpr import read_text
+from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.domain_index import DomainIndex, effects
 from plansafe.specs.lint.letter_question import LetterQuestion
@@ -31,7 +31,7 @@ MAX_STATES = 400
 
 def domain_name(domain: Source) -> str:
     """The name of a domain, for problems of it."""
-    for form in read_text(domain).nodes or ():
+    for form in parse_source(domain).nodes or ():
         head = form[1] if isinstance(form, list) and len(form) > 1 else None
         if isinstance(head, list) and len(head) == 2 and head[0] == "domain" and isinstance(head[1], str):
             return head[1]

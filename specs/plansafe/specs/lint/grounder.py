@@ -18,7 +18,7 @@ from typing import assert_never
 from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.universe import Universe
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -91,7 +91,7 @@ class Grounder:
         self._nodes += 1
         late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
         if self._nodes > MAX_NODES or late:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         match formula:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
@@ -129,7 +129,7 @@ class Grounder:
             if count >= MAX_TUPLES:
                 self.abstracted = True
                 if not self.refuting:
-                    raise LimitReached(Limited.QUESTION)
+                    raise LimitReached(LimitKind.QUESTION)
                 break
             inside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
             if TRUE not in inside:
@@ -153,7 +153,7 @@ class Grounder:
         found = self._skolems.get(key)
         if found is None:
             if len(self._skolems) >= MAX_SKOLEMS:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             found = self._skolems[key] = self.universe.fresh(variable.domain, variable.name)
         return found
 
@@ -268,7 +268,7 @@ class Grounder:
     def _remembered(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
         """The value of a past operator where letter 0 is the first of the trace."""
         if formula.operator not in PAST_OPERATORS:
-            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letters`
+            raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letters`
         circuit, operator = self.circuit, past_operator(formula)
 
         def at(operand: int, when: int) -> Literal:

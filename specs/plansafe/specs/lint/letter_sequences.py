@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.monitor_key import program_key
 from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import RulePart
@@ -70,7 +70,7 @@ class LetterSequences:
         first and last). The leaves in ``fixed`` keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         letters = range(1 << len(self.leaves))
         start = tuple([program.start for program in self.programs])
         queue = deque([(start, 0, -1)])
@@ -78,7 +78,7 @@ class LetterSequences:
         while queue:
             states, number, values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
                 if values >= 0 and letter & fixed != values:
                     continue
@@ -94,7 +94,7 @@ class LetterSequences:
                 if goes and mark not in seen:
                     seen.add(mark)
                     if len(seen) > MAX_NODES:
-                        raise LimitReached(Limited.QUESTION)
+                        raise LimitReached(LimitKind.QUESTION)
                     queue.append((after, number + 1, letter & fixed))
         return False
 

@@ -104,7 +104,7 @@ class LintProblem:
         try:
             if part.mode == "whole":
                 return self._unbounded or bool(self._instances(relaxed, part, False, first=True))
-            return bool(relaxed.some(self._breach(part), part.parameters))
+            return bool(relaxed.find_bindings(self._breach(part), part.parameters))
         except LimitReached:
             return True
 
@@ -137,9 +137,9 @@ class LintProblem:
 
     def _by_planners(self, parts: Sequence[RulePart]) -> Decision:
         found = self._broken_by_planners(parts)
-        if found.answer is PlanningStatus.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             return Decision(True)
-        return Decision(False, found.detail) if found.answer is PlanningStatus.UNSOLVABLE else UNDECIDED
+        return Decision(False, found.detail) if found.status is PlanningStatus.UNSOLVABLE else UNDECIDED
 
     def _broken_by_planners(self, parts: Sequence[RulePart], keeping: frozenset[int] = frozenset()) -> PlanningResult:
         unknown = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
@@ -152,7 +152,7 @@ class LintProblem:
                 if part.mode == "whole":
                     bindings = self._instances(relaxed, part, False)
                 else:
-                    bindings = relaxed.some(self._breach(part), part.parameters, count=CANDIDATES)
+                    bindings = relaxed.find_bindings(self._breach(part), part.parameters, count=CANDIDATES)
             except LimitReached:
                 return unknown
             every &= len(bindings) <= TRIED
@@ -160,9 +160,9 @@ class LintProblem:
                 found = trace_search.find_violating_plan(
                     self.checker, part, objects, self.budget.limited(EACH_S), keeping
                 )
-                if found.answer is PlanningStatus.SOLVED:
+                if found.status is PlanningStatus.SOLVED:
                     return found
-                every &= found.answer is PlanningStatus.UNSOLVABLE
+                every &= found.status is PlanningStatus.UNSOLVABLE
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything") if every else unknown
 
     # -- can a rule be kept? ------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class LintProblem:
     def _planned(self, numbers: Sequence[int], goal: bool) -> Decision:
         answer = trace_search.find_satisfying_plan(
             self.checker, frozenset(numbers), goal, self.budget.limited(PLAN_S)
-        ).answer
+        ).status
         if answer is PlanningStatus.SOLVED:
             return Decision(True)
         return Decision(False, "a planner searched everything") if answer is PlanningStatus.UNSOLVABLE else UNDECIDED
@@ -199,7 +199,7 @@ class LintProblem:
         """The rules that the initial state breaks, whatever comes."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         found = set()
         for monitor in self.start.runtime.monitors:
             if isinstance(monitor, Invariant):
@@ -216,7 +216,7 @@ class LintProblem:
             return False
         try:
             if part.mode != "whole":
-                return bool(relaxed.never(part.body, part.parameters))
+                return bool(relaxed.find_impossible_binding(part.body, part.parameters))
             if self._unbounded:
                 return False
             return len(self._instances(relaxed, part, True)) < instance_count(self.task, part)

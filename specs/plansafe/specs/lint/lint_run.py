@@ -13,7 +13,7 @@ from plansafe.specs.lint.formula_prover import FormulaProver
 from plansafe.specs.lint.lint_problem import LintProblem
 from plansafe.specs.lint.model import LintFinding, LintOptions, OpenQuestion, Scope
 from plansafe.verifier.api import Checker
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.rules.model import Rule
 
 FORMULA_PROOF = "formulas, for every problem of the domain"
@@ -76,7 +76,7 @@ class LintRun:
         """The place of a rule: its name."""
         at = subject.rule.at
         if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and subject.rule.kind != "constraint":
-            at = At(at.node, 1)
+            at = Place(at.node, 1)
         return self.checkers[subject.base].compiled.context.label(at, text, primary)
 
     def add(

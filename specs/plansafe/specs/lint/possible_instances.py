@@ -11,7 +11,7 @@ from itertools import product
 from plansafe.specs.lint.letter_sequences import LetterSequences, RequiredValue
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Task, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.rules.model import RulePart
@@ -44,7 +44,7 @@ def possible_instances(
     """
     task = engine.task
     if instance_count(task, part) > MAX_BINDINGS:
-        raise LimitReached(Limited.QUESTION)
+        raise LimitReached(LimitKind.QUESTION)
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)
@@ -53,7 +53,10 @@ def possible_instances(
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
         binding = bind(part.parameters, objects)
         later = tuple(
-            [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
+            [
+                (relaxed.may_hold(leaf, binding, False), relaxed.may_hold(leaf, binding, True))
+                for _, leaf in sequences.leaves
+            ]
         )
         key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
         if key not in known:

@@ -28,14 +28,14 @@ def _of_part(relaxed: Relaxation, task: Task, part: RulePart) -> str:
     variables = part.parameters
     if part.step is not None:
         step, wild = step_pattern(part)
-        if not relaxed.some(part.step, variables):
+        if not relaxed.find_bindings(part.step, variables):
             name = task.predicates[step.predicate].name.rpartition(" ")[2]
             return f"`{name}` can never be taken with these objects"
         variables = (*variables, *wild)
     wanted = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*wanted, (part.body, False)):
         for literal, value in _conjuncts(formula, positive):
-            if isinstance(literal, Truth) or relaxed.some(literal, variables, value):
+            if isinstance(literal, Truth) or relaxed.find_bindings(literal, variables, value):
                 continue
             text = open_formula_text(task, literal, variables)
             if isinstance(literal, Atom) and value:

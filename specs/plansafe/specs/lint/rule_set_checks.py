@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Severity
 from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
 from plansafe.specs.lint.model import OpenQuestion, Scope
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 
 MAX_PAIRS = 3_000
 
@@ -69,7 +69,7 @@ class RuleSetCheck:
             subjects = [mine[number] for number in numbers]
             node = action.node
             place = (
-                checker.compiled.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
+                checker.compiled.context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None
             )
             message = f"action `{action.name}` can never be taken without violating {rule_list_text(subjects)}"
             reason = (

@@ -93,10 +93,10 @@ def _mark(execution: Execution) -> object:
 def outcome_of(execution: Execution) -> Outcome:
     """What the trace up to here does if it ends here."""
     goal = execution.engine.goal(execution.state) is True
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.plan
+    plan = execution.engine.rule_set
     broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
     return Outcome(broken, broken | undecided, goal)
@@ -143,10 +143,9 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     if own.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=own.engine.limit.message)
     found = default_planners().solve(PlanningQuery(own, rules=bool(rules), time_limit_s=seconds))
-    if found.answer is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
-        return found._replace(
-            answer=PlanningStatus.NOT_FOUND
-        )  # steps may be taken with objects that planners do not try
+    if found.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+        # Steps may be taken with objects that planners do not try.
+        return found._replace(status=PlanningStatus.NOT_FOUND)
     return found
 
 

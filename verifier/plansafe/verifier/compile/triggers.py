@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, generated_slots, without_impossible
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import (
+    Disjunct,
+    FormulaLiteral,
+    dnf,
+    drop_impossible_equations,
+    slots_bound_by_literals,
+)
 from plansafe.verifier.model.nodes import Atom, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
 
 
-def unify(
+def emit_argument_match(
     emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]
 ) -> tuple[list[str], frozenset[int]]:
     """Lines that match ``code`` against an argument pattern (returning on a mismatch), and the slots they bind.
@@ -61,9 +68,11 @@ class Extension(NamedTuple):
     triggers: tuple[Trigger, ...]
 
 
-def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> Extension:
+def compile_extension(
+    emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]
+) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
-    condition = without_impossible(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
+    condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
     disjuncts = dnf(condition, positive)
     if disjuncts is None:
         disjuncts = [Disjunct((), (FormulaLiteral(positive, condition),))]
@@ -87,7 +96,7 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
                 if key in seen:
                     continue
                 seen.add(key)
-                lines, bound = unify(emitter, predicate, read.arguments, domains)
+                lines, bound = emit_argument_match(emitter, predicate, read.arguments, domains)
                 name = emitter.fresh()
                 emitter.define(name, "S, F, I, code, out", lines + join.emit(literals, bound, slots, inner))
                 triggers.append(Trigger(predicate, added, emitter.link(name)))
@@ -96,7 +105,7 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
     return Extension(parameters, emitter.link(name), tuple(triggers))
 
 
-class Pattern(NamedTuple):
+class ReadPattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
     ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the
@@ -108,11 +117,11 @@ class Pattern(NamedTuple):
     key: Callable[[int], tuple[int, ...] | None]
 
 
-def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[Pattern]:
+def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
     """All patterns of a condition. ``key`` returns ``None`` for facts that the condition cannot read."""
     index = {v.slot: i for i, v in enumerate(parameters)}
     inner = bound_slot_domains(condition)
-    out: list[Pattern] = []
+    out: list[ReadPattern] = []
     seen: set[tuple[int, tuple[int, ...]]] = set()
     nothing = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
     for read in atoms_and_fluents(condition, nothing):
@@ -121,18 +130,18 @@ def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, .
             continue
         seen.add((predicate, read.arguments))
         domains = {**{v.slot: v.domain for v in parameters}, **inner}
-        lines, _ = unify(emitter, predicate, read.arguments, domains)
+        lines, _ = emit_argument_match(emitter, predicate, read.arguments, domains)
         bound = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in index]))
         lines = [line.replace("return", "return None") for line in lines]
         lines.append(f"return ({''.join([f'x{s},' for s in bound])})")
         name = emitter.fresh()
         emitter.define(name, "code", lines)
-        out.append(Pattern(predicate, tuple([index[s] for s in bound]), emitter.link(name)))
+        out.append(ReadPattern(predicate, tuple([index[s] for s in bound]), emitter.link(name)))
     return out
 
 
-def generatable(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
+def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
     wanted = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = dnf(condition, positive)
-    return disjuncts is not None and all([wanted <= generated_slots(d) for d in disjuncts])
+    return disjuncts is not None and all([wanted <= slots_bound_by_literals(d) for d in disjuncts])

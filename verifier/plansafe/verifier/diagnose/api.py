@@ -98,14 +98,14 @@ class _Classes:
         engine = self.checker.engine
         try:
             openings = self.checker.compiled.openings
-            relaxed = Relaxation(engine, lambda: False, openings, constants=True, most=MAX_MATCHES)
+            relaxed = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
         for number, step in doubtful:
-            if relaxed.may(And(step.action.start.condition), step.binding):
+            if relaxed.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
-            obstacle = next((part for part in parts if not relaxed.may(part, step.binding)), None)
+            obstacle = next((part for part in parts if not relaxed.may_hold(part, step.binding)), None)
             what = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
             text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)

@@ -15,8 +15,8 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.supporting_literals import FactKey, SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time, whom
-from plansafe.verifier.execution.replay import FORCE, Failure, Run
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_phrase, require_untimed
+from plansafe.verifier.execution.replay import FORCE, Failure, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
@@ -102,19 +102,19 @@ class RecordedRun(NamedTuple):
         return steps[place - 1] if place else 0
 
 
-def record_run(checker: Checker, steps: Steps) -> RecordedRun:
+def record_run(checker: Checker, steps: ResolvedSteps) -> RecordedRun:
     """Run a plan by force and note every change. Raises :class:`NotCovered`."""
-    refuse_time(checker.engine, steps)
+    require_untimed(checker.engine, steps)
     logs: list[list[StateChange] | None] = [None for _ in steps]
     changers: dict[FactKey, list[int]] = {}
 
-    def note(_run: Run, number: int, log: list[StateChange]) -> None:
+    def note(_run: Replay, number: int, log: list[StateChange]) -> None:
         logs[number - 1] = list(log)
         for index, code, _ in log:
             changers.setdefault((index, code), []).append(number)
 
-    run = Run(checker.engine, FORCE, observer=note)
-    run.steps(steps)
+    run = Replay(checker.engine, FORCE, observer=note)
+    run.run_steps(steps)
     if run.limit is not None and run.limit.code == SC.NUMBER_TOO_LARGE:
         raise NotCovered(run.limit.message)
     return RecordedRun(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
@@ -133,7 +133,7 @@ class RuleQuestion(NamedTuple):
 class CausalLinker:
     """Walks back through a trace once; then ``links``, ``open`` and ``threats`` are complete."""
 
-    def __init__(self, checker: Checker, steps: Steps, trace: RecordedRun) -> None:
+    def __init__(self, checker: Checker, steps: ResolvedSteps, trace: RecordedRun) -> None:
         self.checker = checker
         self.task = checker.engine.task
         self.steps = steps
@@ -323,10 +323,10 @@ class CausalLinker:
 
     def _ask(self, violation: Violation, step_of_letter: Sequence[int]) -> None:
         """Note what to ask about a violation once its state is reached."""
-        part = self.checker.engine.plan.parts[violation.part]
+        part = self.checker.engine.rule_set.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = bind(part.parameters, violation.binding)
-        rule = self.checker.rules[part.rule].name + whom(self.checker.engine, part, violation.binding)
+        rule = self.checker.rules[part.rule].name + binding_phrase(self.checker.engine, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard
         if not self._of_states(part.body) or not self._of_states(guard):

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import CausalLinker, Link, OpenPrecondition, Threat, record_run
-from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.purpose import Steps
-from plansafe.verifier.execution.replay import FORCE, Outcome, Run
+from plansafe.verifier.execution.purpose import ResolvedSteps
+from plansafe.verifier.execution.replay import FORCE, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 
@@ -35,7 +34,7 @@ class CausalStructure(NamedTuple):
         return len(self.steps) + 1
 
 
-def find_causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
+def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStructure:
     """The causal links, open preconditions, threats and redundant steps of a plan, read by *force*.
 
     Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
@@ -46,7 +45,7 @@ def find_causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     full = _Reduced(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, trace)
     linker.walk(
-        [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.criteria)],
+        [v for v in full.outcome.violations if checker.engine.decides(v, checker.options.criteria)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -66,11 +65,11 @@ def find_causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
 class _Reduced:
     """A run of a plan by force without some of its steps, and what to hold against another such run."""
 
-    def __init__(self, checker: Checker, steps: Steps, out: frozenset[int]) -> None:
-        run = Run(checker.engine, FORCE)
+    def __init__(self, checker: Checker, steps: ResolvedSteps, out: frozenset[int]) -> None:
+        run = Replay(checker.engine, FORCE)
         for number, step in enumerate(steps, 1):
             if number not in out:
-                run.steps([step], number - 1)
+                run.run_steps([step], number - 1)
         self.outcome: Outcome = run.outcome(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
         self.failed = {failure.step for failure in run.failures}
@@ -78,8 +77,8 @@ class _Reduced:
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
         asked = checker.options.criteria
-        silent = checker.engine.plan.silent(asked)
-        self.broken = {(v.part, v.binding) for v in self.outcome.violations if counts(checker.engine, v, asked)}
+        silent = checker.engine.rule_set.parts_below_severity(asked)
+        self.broken = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, asked)}
         self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}
 
     def worse(self, than: _Reduced) -> bool:
@@ -89,7 +88,7 @@ class _Reduced:
         return lost or bool(more)
 
 
-def _redundant(checker: Checker, steps: Steps, links: list[Link], full: _Reduced) -> tuple[int, ...]:
+def _redundant(checker: Checker, steps: ResolvedSteps, links: list[Link], full: _Reduced) -> tuple[int, ...]:
     """Steps from which no chain of links leads to the goal, less those that a rule needs.
 
     Last to first, in halves: where leaving out many at once breaks a rule, fewer are tried.

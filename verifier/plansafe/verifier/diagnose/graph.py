@@ -15,7 +15,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import Link
 from plansafe.verifier.diagnose.causal_structure import ILL_FORMED, CausalStructure, find_causal_structure
 from plansafe.verifier.diagnose.model import Diagnosis
-from plansafe.verifier.execution.purpose import supports
+from plansafe.verifier.execution.purpose import find_supports
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
@@ -200,7 +200,7 @@ def explain_class(checker: Checker, structure: CausalStructure, repair: Repair) 
         if edit.position and not found:
             found = [
                 _in_old_numbers(repair, s.kind, s.step, s.text)
-                for s in supports(checker.engine, repaired, edit.position, checker.options.criteria)
+                for s in find_supports(checker.engine, repaired, edit.position, checker.options.criteria)
             ]
         out.append("; ".join(found[:MAX_PHRASES]) or edit.reason)
     return tuple(out)
@@ -219,7 +219,7 @@ def _place(structure: CausalStructure, repair: Repair, position: int) -> str:
 
 
 def _in_old_numbers(repair: Repair, kind: str, step: int, text: str) -> str:
-    """A phrase of :func:`supports` about the repaired plan, with the original's numbers."""
+    """A phrase of :func:`find_supports` about the repaired plan, with the original's numbers."""
     if kind != "step":
         return text
     origin = repair.origin[step - 1]

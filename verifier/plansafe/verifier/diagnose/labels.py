@@ -12,12 +12,12 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -152,7 +152,7 @@ def read_resolved_steps(checker: Checker, plan: Source) -> list[ResolvedStep] | 
         raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]
+    order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
     written = [ResolvedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
     for _, step in written:
         if isinstance(step, GroundAction) and step.action.end is not None:
@@ -243,8 +243,8 @@ class ExplainedExecution:
         """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
         evaluator = self.evaluator
         try:
-            return combine(evaluator.fluents, [interpreted(evaluator, step.action.start, step.binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+            return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:
@@ -276,7 +276,7 @@ class ExplainedExecution:
         return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
 
 
-def reasons_text(task: Task, reasons: Sequence[Reason]) -> str:
+def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Reasons in words."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
     return ", ".join(dict.fromkeys(texts))

@@ -37,7 +37,7 @@ from plansafe.verifier.diagnose.labels import (
 )
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -209,7 +209,7 @@ def _virtualhome(execution: ExplainedExecution, step: GroundAction) -> tuple[str
     return MISSING, text
 
 
-Choices = tuple[Reason, ...]
+Choices = tuple[UnmetLiteral, ...]
 """An unmet part of a condition: any of these would do."""
 
 
@@ -234,12 +234,12 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
         case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
-            return [(Reason(formula, binding, wanted),)]
+            return [(UnmetLiteral(formula, binding, wanted),)]
         case _:
             assert_never(formula)
 
 
-def _kind(execution: ExplainedExecution, step: GroundAction, unmet: Reason) -> _Kind:
+def _kind(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Kind:
     """Which check of VirtualHome an unmet part stands for."""
     atom = unmet.formula
     delta = execution.delta(step)

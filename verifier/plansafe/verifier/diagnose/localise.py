@@ -155,11 +155,11 @@ class _Bisection:
             left = max(self.deadline - monotonic(), 0.0) / (self.budget - self.calls + 1)
             found = self.planner.solve(PlanningQuery(self.checker, prefix, time_limit_s=left))
             self.planners.append(found.planner)
-            if found.answer is PlanningStatus.SOLVED:
+            if found.status is PlanningStatus.SOLVED:
                 # Where the continuation goes on like the plan, longer prefixes have one, too.
                 ahead = self.walk.taken[middle : self.walk.last]
                 low = max(low, middle + _common(found.steps, ahead))
-            elif found.answer is PlanningStatus.UNSOLVABLE:
+            elif found.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1
             else:
                 unknown.add(middle)
@@ -213,7 +213,7 @@ def _with_regret(
         calls += 1
         found = planner.solve(PlanningQuery(checker, walk.taken[:length], shortest=True, time_limit_s=left))
         names.append(found.planner)
-        proved = found.answer is PlanningStatus.SOLVED and found.optimal
+        proved = found.status is PlanningStatus.SOLVED and found.optimal
         costs.append(len(found.steps) if proved else None)
         if proved:
             # Along an optimal continuation the cost falls by one with each step.

@@ -28,8 +28,8 @@ from plansafe.verifier.diagnose.plan_variants import (
     VariantQuestion,
     violation_question,
 )
-from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time
-from plansafe.verifier.execution.replay import HALT, SKIP, Run
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, require_untimed
+from plansafe.verifier.execution.replay import HALT, SKIP, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Finding, FindingClass
@@ -64,12 +64,12 @@ def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time
     cannot be computed, numbers too large, and findings that are not of this plan.
     """
     read = checker.read(plan)
-    refuse_time(checker.engine, read.steps)
+    require_untimed(checker.engine, read.steps)
     if finding.finding_class is FindingClass.ILL_FORMED:
         return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
     if read.timed is not None:
         raise NotCovered("the plan's steps have times")
-    if read.open:
+    if read.is_open:
         raise NotCovered("the plan leaves the order of its steps open")
     worlds = _worlds(checker, read.steps, finding)
     found, minimum = _Search(worlds, time_limit_s).run()
@@ -81,11 +81,11 @@ def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time
 # -- from a finding to a question -------------------------------------------------------------------------------------
 
 
-def _worlds(checker: Checker, steps: Steps, finding: Finding) -> PlanVariants:
+def _worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> PlanVariants:
     """The worlds of the finding's first reading, with the question that the finding answers."""
     engine = checker.engine
-    run = Run(engine, finding.readings[0])
-    run.steps(steps)
+    run = Replay(engine, finding.readings[0])
+    run.run_steps(steps)
     failed = {failure.step for failure in run.failures}
     last, happening = len(steps), steps
     if run.reading == HALT and failed:
@@ -109,13 +109,13 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> PlanVariants:
     raise NotCovered(f"no cause is known for this finding ({finding.code})")
 
 
-def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list[VariantQuestion]:
+def _violations(checker: Checker, run: Replay, finding: Finding, last: int) -> list[VariantQuestion]:
     """Of a violated rule: a question for each part that has the finding's instance, violated in this world or not."""
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
     for violation in run.outcome(last).violations:
-        rule = checker.rules[engine.plan.parts[violation.part].rule]
-        objects = _instance(checker, engine.plan.parts[violation.part], finding)
+        rule = checker.rules[engine.rule_set.parts[violation.part].rule]
+        objects = _instance(checker, engine.rule_set.parts[violation.part], finding)
         found = rule.name, violation.binding, violation.step, violation.at_end
         if found == (finding.rule, objects, finding.step, finding.at_end):
             at = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]
@@ -296,7 +296,12 @@ def find_smallest_hitting_set(sets: Sequence[Variant], cost: Mapping[Element, in
 
 
 def _text(
-    checker: Checker, steps: Steps, finding: Finding, chosen: tuple[int, ...], facts: tuple[str, ...], minimum: bool
+    checker: Checker,
+    steps: ResolvedSteps,
+    finding: Finding,
+    chosen: tuple[int, ...],
+    facts: tuple[str, ...],
+    minimum: bool,
 ) -> str:
     objects = checker.engine.task.objects
     if finding.rule is not None:

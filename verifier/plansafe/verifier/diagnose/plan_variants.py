@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
-from plansafe.verifier.execution.purpose import NotCovered, Steps
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.monitors.runtime import RuleSet, Runtime
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, empty_footprint
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -32,7 +32,7 @@ IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), 
 ABSENT = IllFormed("", "", 0)
 STEP = -1
 MAX_CONJUNCTS = 10
-Keys = set[Key]
+Keys = set[StateVariable]
 ANY = -1
 """In place of a code: all facts of the predicate."""
 
@@ -95,7 +95,7 @@ class PlanVariants:
     ``steps``: an ill-formed one is in no world, and has no moment. ``elements``: all that matters to the questions.
     """
 
-    def __init__(self, engine: Engine, steps: Steps, questions: Sequence[VariantQuestion]) -> None:
+    def __init__(self, engine: Engine, steps: ResolvedSteps, questions: Sequence[VariantQuestion]) -> None:
         self.engine = engine
         self.task = engine.task
         self.plan = steps
@@ -105,7 +105,7 @@ class PlanVariants:
         )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.initial()
-        self._footprints = Footprints(self.task, 0)
+        self._footprints = FootprintFinder(self.task, 0)
         self.verdicts: dict[Variant, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
         self._mentioned = self._action_predicates_mentioned()
@@ -271,8 +271,8 @@ class PlanVariants:
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         try:
-            delta = combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return
         log: list[StateChange] = []
         state.apply(delta, log)
@@ -282,18 +282,18 @@ class PlanVariants:
     def _alone(self, asked: WatchedPart) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), step_patterns=())
-        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
-        plan = Plan(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
+        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.rule_set.limit)
+        plan = RuleSet(self.task, [rule], self.engine.action_predicates, self.engine.rule_set.limit)
         return engine, Runtime(plan, engine.emitter)
 
     def _watched(self, number: int, asked: WatchedPart, world: Variant) -> bool:
         engine, unstarted = self._watches[number]
-        run = Run(engine, FORCE)
+        run = Replay(engine, FORCE)
         run.state = self._state(world)
         run.runtime = unstarted.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: asked.last]
-        run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        run.run_steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
         outcome = run.outcome(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
@@ -315,7 +315,7 @@ def _keys(footprint: Footprint) -> Keys:
     return footprint.reads | {(subject, ANY) for subject in footprint.behind}
 
 
-def _is_live(key: Key, live: Keys) -> bool:
+def _is_live(key: StateVariable, live: Keys) -> bool:
     return key in live or (key[0], ANY) in live
 
 

@@ -20,7 +20,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.walk import Walk
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.continuations import KnownContinuations, Steps
 from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
@@ -135,7 +135,7 @@ class RegretCalculator:
             try:
                 self._ask(path, taken, walk.accepted, grade)
             except LimitReached as limit:
-                if limit.what is not Limited.TIME:
+                if limit.what is not LimitKind.TIME:
                     raise
             _agree(path)
         return _regrets(path, size, walk, grade)
@@ -172,7 +172,7 @@ class RegretCalculator:
     def _look(self, moment: _Moment, bound: bool) -> None:
         """What the relaxation says: an estimate, a lower ``bound``, or that there is no way."""
         known = self._grounded()
-        way = self._ways.known(moment.key, None)
+        way = self._ways.lookup(moment.key, None)
         if way is not None:
             self._reached(moment, way.steps)
         if moment.dead or (moment.looked and not bound):
@@ -180,13 +180,13 @@ class RegretCalculator:
         now = moment.execution
         if now.accepted:
             moment.high = moment.estimate = 0
-        elif known.relaxed is None:
-            moment.estimate = known.looked_back(now).value
+        elif known.relaxation is None:
+            moment.estimate = known.estimate_backwards(now).distance
         else:
-            moment.estimate = known.looked(now, moment.key, False).value
+            moment.estimate = known.estimate(now, moment.key, False).distance
             moment.dead = self._sound and moment.estimate is None
             if bound and self._sound and not moment.exact:
-                moment.low = max(moment.low, known.looked(now, moment.key, True).value or 0)
+                moment.low = max(moment.low, known.estimate(now, moment.key, True).distance or 0)
         moment.looked = True
 
     def _grounded(self) -> EstimateCache:
@@ -194,23 +194,23 @@ class RegretCalculator:
         if known is None:
             engine, criteria = self.checker.engine, self.checker.options.criteria
             known = EstimateCache(Execution.initial(engine, True, criteria))
-            known.grounded(self.planner.lifted(engine, True, criteria), self._check)
+            known.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check)
             self._known = known
         return known
 
     def _check(self) -> None:
         if monotonic() > self._deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     def _find(self, moment: _Moment, before: _Moment | None, step: GroundAction | None) -> None:
         """A continuation, and a shorter one where the step before it seems to have cost something."""
         if moment.exact:
             return
-        kept = None if before is None else self._ways.known(before.key, None)
+        kept = None if before is None else self._ways.lookup(before.key, None)
         if kept is not None and step is not None:
             # Also made where one is known: what a step back and the way from before cost is an upper bound.
-            self._ways.nearby(moment.execution, moment.sum, kept.steps, step, None)
-            way = self._ways.known(moment.key, None)
+            self._ways.derive(moment.execution, moment.sum, kept.steps, step, None)
+            way = self._ways.lookup(moment.key, None)
             if way is not None:
                 self._reached(moment, way.steps)
         if moment.high is None or (before is None and not moment.searched):
@@ -233,13 +233,13 @@ class RegretCalculator:
         self.searches += 1
         left = self._deadline - monotonic()
         found = self.planner.solve_from(
-            moment.execution.fork(), within=within, time_limit_s=left, max_nodes=nodes, known=self._known
+            moment.execution.fork(), within=within, time_limit_s=left, max_nodes=nodes, cache=self._known
         )
-        if found.answer is PlanningStatus.SOLVED:
+        if found.status is PlanningStatus.SOLVED:
             self._ways.add(moment.execution, moment.sum, found.steps)
             self._reached(moment, found.steps)
             return True
-        if found.answer is PlanningStatus.UNSOLVABLE:
+        if found.status is PlanningStatus.UNSOLVABLE:
             if within is None:
                 moment.dead = True
             else:
@@ -252,13 +252,13 @@ class RegretCalculator:
             return
         self.searches += 1
         left = max(self._deadline - monotonic(), 0.0) / moments
-        found = self.planner.solve_from(moment.execution.fork(), shortest=True, time_limit_s=left, known=self._known)
-        if found.answer is PlanningStatus.SOLVED:
+        found = self.planner.solve_from(moment.execution.fork(), shortest=True, time_limit_s=left, cache=self._known)
+        if found.status is PlanningStatus.SOLVED:
             self._ways.add(moment.execution, moment.sum, found.steps)
             self._reached(moment, found.steps)
             if self._sound:
                 moment.low = len(found.steps)
-        elif found.answer is PlanningStatus.UNSOLVABLE:
+        elif found.status is PlanningStatus.UNSOLVABLE:
             moment.dead = True
 
     def _reached(self, moment: _Moment, steps: Steps) -> None:

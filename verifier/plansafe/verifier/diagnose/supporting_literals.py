@@ -11,7 +11,7 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.evaluation import EVERYTHING, Evaluator
+from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -168,7 +168,7 @@ class SupportFinder:
 
         ``sure``: the condition cannot become true by the others alone. Derived predicates are not traced.
         """
-        reasons = self.evaluator.reasons(formula, binding, True, EVERYTHING)
+        reasons = self.evaluator.reasons(formula, binding, True, NO_LIMIT)
         found: dict[str, SupportLiteral] = {}
         for reason in reasons:
             keys: tuple[FactKey, ...] = ()

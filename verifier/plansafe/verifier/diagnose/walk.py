@@ -46,7 +46,7 @@ class Walk:
                 self.inexecutable = number + 1
                 break
             self.taken.append(step)
-        self.violated = now.violated(self.inexecutable is None)
+        self.violated = now.first_violated_step(self.inexecutable is None)
 
 
 def _taken(now: Execution, step: GroundAction) -> bool:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import assert_never, get_args
-
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
+from plansafe.verifier.elaborate.context import Place, did_you_mean, is_name, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import (
+    ACTION_ATOMS,
+    ARITHMETIC,
+    COMPARISONS,
+    OPERATORS,
+    PDDL3,
+    RESERVED,
+    Scope,
+    Symbols,
+    is_at_end,
+    is_temporal_or_action,
+    operand_counts,
+    parse_number,
+)
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     FALSE,
@@ -18,51 +29,14 @@ from plansafe.verifier.model.nodes import (
     Compare,
     Expression,
     Formula,
-    FutureOperator,
     Not,
     Operator,
     Or,
-    PastOperator,
     Quantified,
     Temporal,
-    TraceOperator,
     Variable,
 )
 
-RESERVED = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "imply",
-        "forall",
-        "exists",
-        "when",
-        "=",
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "always",
-        "sometime",
-        "within",
-        "at-most-once",
-        "sometime-after",
-        "sometime-before",
-        "always-within",
-        "hold-during",
-        "hold-after",
-        "preference",
-        "increase",
-        "decrease",
-        "assign",
-        "scale-up",
-        "scale-down",
-    ]
-)
-COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
-ORDERS = COMPARISONS - {"="}
-ARITHMETIC = frozenset("+-*/")
 _SYNONYMS = {
     "eventually": "write `sometime`",
     "finally": "write `sometime`",
@@ -74,153 +48,8 @@ _SYNONYMS = {
 MAX_QUANTIFIERS = 500
 MAX_FLATTENED = 64  # longer ones stay nested: flattening every level of a deep formula would be quadratic
 
-OPERATORS: dict[str, Operator] = {
-    word: word for family in (PastOperator, FutureOperator, TraceOperator) for word in get_args(family)
-}
-ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
-PDDL3 = frozenset(("always", "sometime", "sometime-after", *get_args(TraceOperator)))
 
-
-def shape(operator: Operator) -> tuple[int, int]:
-    """How many formulas an operator takes, and how many times before them."""
-    match operator:
-        case "yesterday" | "weak-yesterday" | "once" | "historically" | "next" | "weak-next" | "always" | "sometime":
-            return 1, 0
-        case "at-end" | "at-most-once":
-            return 1, 0
-        case "since" | "until" | "release" | "sometime-after" | "sometime-before":
-            return 2, 0
-        case "within" | "hold-after":
-            return 1, 1
-        case "always-within":
-            return 2, 1
-        case "hold-during":
-            return 1, 2
-        case _:
-            assert_never(operator)
-
-
-def parse_number(token: object) -> model.Number | None:
-    """A decimal token as an exact number, or ``None``. Exponents are no part of PDDL."""
-    if not isinstance(token, str):
-        return None
-    body = token[1:] if token[0] in "+-" else token
-    whole, dot, fraction = body.partition(".")
-    if not (whole + fraction).isdecimal() or not body.isascii() or (dot and not fraction):
-        return None
-    if len(body) > 20_000:
-        return None
-    value: model.Number = (
-        int(whole or "0") if not fraction else model.normal_number(Fraction(int(whole + fraction), 10 ** len(fraction)))
-    )
-    return -value if token[0] == "-" else value
-
-
-def is_at_end(node: list[Node]) -> bool:
-    """Whether a list is ``(at end formula)``."""
-    return len(node) == 3 and node[0] == "at" and node[1] == "end" and isinstance(node[2], list)
-
-
-def is_operation(node: list[Node]) -> bool:
-    """Whether a list is a temporal operator with formulas, or an action, also where a predicate has that name."""
-    named = node[0] in OPERATORS or node[0] in ACTION_ATOMS
-    return is_at_end(node) or (named and len(node) > 1 and all([isinstance(part, list) for part in node[1:]]))
-
-
-class Symbols:
-    """The declared names that conditions refer to."""
-
-    def __init__(self, context: Context, types: TypeTable) -> None:
-        self.context = context
-        self.types = types
-        self.objects: list[str] = []
-        self.constants: float = float("inf")
-        """How many of the objects may be named: while a domain is read, its constants alone."""
-        self.object_index: dict[str, int] = {}
-        self.object_types: list[tuple[int, ...]] = []
-        self.object_at: list[At] = []
-        self.predicates: list[model.Predicate] = []
-        self.predicate_index: dict[str, int] = {}
-        self.functions: list[model.Predicate] = []
-        self.function_index: dict[str, int] = {}
-        self.actions: dict[str, model.Action] = {}
-        self.parameter_types: dict[str, tuple[tuple[int, ...], ...]] = {}
-        self.action_predicates: dict[tuple[str, str], int] = {}
-        """Predicates that stand for actions in rules: (kind, action) -> predicate."""
-        self.derived: frozenset[int] = frozenset()
-
-    def ground_atom(self, node: Node) -> Atom | None:
-        """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""
-        if not isinstance(node, list):
-            return None
-        sets, objects, constants = self.types.domain_sets, self.object_index, self.constants
-        arguments = []
-        try:
-            index = self.predicate_index[node[0]]  # type: ignore[index] # a list here raises what is caught below
-            domains = self.predicates[index].domains
-            if len(domains) != len(node) - 1:
-                return None
-            position = 1
-            for domain in domains:
-                number = objects[node[position]]  # type: ignore[index] # a list here raises what is caught below
-                if number not in sets[domain] or number >= constants:
-                    return None
-                arguments.append(number)
-                position += 1
-        except (KeyError, TypeError, IndexError):
-            return None
-        return Atom(index, tuple(arguments))
-
-    def ground_literal(self, node: Node) -> Atom | Not | None:
-        """The same of an atom or its negation."""
-        if len(node) == 2 and node[0] == "not":
-            atom = self.ground_atom(node[1])
-            return None if atom is None else Not(atom)
-        return self.ground_atom(node)
-
-    def action_predicate(self, kind: str, action: model.Action) -> int:
-        """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
-        key = (kind, action.name)
-        if key not in self.action_predicates:
-            self.action_predicates[key] = len(self.predicates)
-            types = tuple([self.parameter_types[action.name][i] for i in range(len(action.parameters))])
-            domains = tuple([v.domain for v in action.parameters])
-            self.predicates.append(model.Predicate(f"{kind} of {action.name}", types, domains, None))
-        return self.action_predicates[key]
-
-
-class Scope:
-    """Variables in sight. Slots are numbered over the whole scope: inner variables never reuse an outer slot."""
-
-    def __init__(self) -> None:
-        self.visible: dict[str, tuple[int, tuple[int, ...], At]] = {}
-        self.slots: list[Variable] = []
-        self.duration = False
-        self._trail: list[tuple[str, tuple[int, tuple[int, ...], At] | None]] = []
-
-    def bind(self, entry: Typed, types: tuple[int, ...], domain: int) -> Variable:
-        """Add a variable."""
-        bound = Variable(len(self.slots), domain, entry.name)
-        self.slots.append(bound)
-        self._trail.append((entry.name, self.visible.get(entry.name)))
-        self.visible[entry.name] = (bound.slot, types, entry.at)
-        return bound
-
-    def mark(self) -> int:
-        """Where :meth:`restore` comes back to: the variables in sight now."""
-        return len(self._trail)
-
-    def restore(self, mark: int) -> None:
-        """Leave the scopes entered since ``mark``."""
-        while len(self._trail) > mark:
-            name, before = self._trail.pop()
-            if before is None:
-                del self.visible[name]
-            else:
-                self.visible[name] = before
-
-
-class Conditions:
+class ConditionReader:
     """Elaborates conditions in one scope.
 
     ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators). ``operators`` are what an unknown
@@ -247,14 +76,14 @@ class Conditions:
 
     # -- variables and terms ------------------------------------------------------------------------------------------
 
-    def bind(self, node: Node, at: At, start: int = 0) -> list[Variable]:
+    def bind(self, node: Node, at: Place, start: int = 0) -> list[Variable]:
         """Bind the typed variables of a parameter list, from child ``start`` on."""
         if not isinstance(node, list):
             self.context.error(SC.STRUCTURE, "expected a list of typed variables", at, "expected `(?x - type ..)`")
             return []
         out: list[Variable] = []
-        seen: dict[str, At] = {}
-        for entry in typed_list(self.context, node, start, is_variable, "a variable"):
+        seen: dict[str, Place] = {}
+        for entry in parse_typed_list(self.context, node, start, is_variable, "a variable"):
             if entry.name in seen:
                 self.context.error(
                     SC.DECLARED_TWICE,
@@ -274,7 +103,10 @@ class Conditions:
         token = node[child]
         if not isinstance(token, str):
             self.context.error(
-                SC.UNSUPPORTED, "object fluents are not supported", At(node, child), "expected a variable or an object"
+                SC.UNSUPPORTED,
+                "object fluents are not supported",
+                Place(node, child),
+                "expected a variable or an object",
             )
             return None
         if token[0] == "?":
@@ -284,7 +116,7 @@ class Conditions:
                 self.context.error(
                     SC.UNBOUND_VARIABLE,
                     f"variable `{token}` is not bound",
-                    At(node, child),
+                    Place(node, child),
                     "not bound here",
                     help=help,
                 )
@@ -296,7 +128,7 @@ class Conditions:
                 self.context.error(
                     SC.STRUCTURE,
                     f"`{token}` is neither a variable nor an object",
-                    At(node, child),
+                    Place(node, child),
                     "expected a variable or an object",
                 )
                 return None
@@ -304,13 +136,13 @@ class Conditions:
             if near is None and "?" + token in self.scope.visible:
                 near = f"did you mean `?{token}`?"
             self.context.error(
-                SC.UNKNOWN_OBJECT, f"unknown object `{token}`", At(node, child), "not declared", help=near
+                SC.UNKNOWN_OBJECT, f"unknown object `{token}`", Place(node, child), "not declared", help=near
             )
             return None
         if number >= self.symbols.constants:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            self.context.dialect("objects", message, At(node, child), "read as a constant", help=help, name=token)
+            self.context.dialect("objects", message, Place(node, child), "read as a constant", help=help, name=token)
         return number, self.symbols.object_types[number]
 
     def arguments(self, node: list[Node], declared: model.Predicate, what: str) -> tuple[int, ...] | None:
@@ -319,11 +151,11 @@ class Conditions:
         types = self.symbols.types
         if len(node) - 1 != len(wanted):
             plural = "" if len(wanted) == 1 else "s"
-            other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
+            other = (Place(declared.node), "declared here") if isinstance(declared.node, list) else None
             self.context.error(
                 SC.ARITY,
                 f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}",
-                At(node),
+                Place(node),
                 f"{len(node) - 1} given",
                 other=other,
             )
@@ -342,18 +174,18 @@ class Conditions:
             fits = types.object_fits(own, expected) if argument >= 0 else types.variable_fits(own, expected)
             if not fits:
                 other = (
-                    (At(declared.node), f"argument {child} is a `{types.text(expected)}`")
+                    (Place(declared.node), f"argument {child} is a `{types.text(expected)}`")
                     if isinstance(declared.node, list)
                     else None
                 )
                 given, asked = types.text(own), types.text(expected)
                 message = f"`{node[child]}` is a `{given}`, but {what} `{declared.name}` takes a `{asked}` here"
-                self.context.type_error(message, At(node, child), f"a `{types.text(own)}`", other=other)
+                self.context.type_error(message, Place(node, child), f"a `{types.text(own)}`", other=other)
         return tuple(out)
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def formula(self, node: Node, at: At) -> Formula:
+    def formula(self, node: Node, at: Place) -> Formula:
         """A condition. After a diagnostic the result is an arbitrary formula; the context counts the errors."""
         if isinstance(node, str):
             help = f"write `({node})`" if node in self.symbols.predicate_index else None
@@ -372,12 +204,12 @@ class Conditions:
             self.context.error(
                 SC.STRUCTURE,
                 "expected a condition, found a list of lists",
-                At(node),
+                Place(node),
                 "expected a predicate or an operator first",
             )
             return TRUE
         index = self.symbols.predicate_index.get(head)
-        if index is not None and not (self.temporal != "none" and is_operation(node)):
+        if index is not None and not (self.temporal != "none" and is_temporal_or_action(node)):
             arguments = self.arguments(node, self.symbols.predicates[index], "predicate")
             return TRUE if arguments is None else Atom(index, arguments)
         if head == "and":
@@ -396,7 +228,7 @@ class Conditions:
         literal = self.symbols.ground_literal
         for child in range(1, len(node)):
             item = node[child]
-            part = literal(item) or self.formula(item, At(node, child))
+            part = literal(item) or self.formula(item, Place(node, child))
             if part is TRUE and conjunction:
                 continue  # `()`, which is what `(and)` is
             if isinstance(part, And if conjunction else Or) and len(part.parts) <= MAX_FLATTENED:
@@ -414,13 +246,13 @@ class Conditions:
         if head == "not":
             if not self._operands(node, 1):
                 return TRUE
-            body = self.formula(node[1], At(node, 1))
+            body = self.formula(node[1], Place(node, 1))
             return body.body if isinstance(body, Not) else Not(body)
         if head == "imply":
             if not self._operands(node, 2):
                 return TRUE
-            premise = self.formula(node[1], At(node, 1))
-            conclusion = self.formula(node[2], At(node, 2))
+            premise = self.formula(node[1], Place(node, 1))
+            conclusion = self.formula(node[2], Place(node, 2))
             negated = premise.body if isinstance(premise, Not) else Not(premise)
             return Or((negated, conclusion))
         if head == "exists":
@@ -434,7 +266,7 @@ class Conditions:
         return self._unknown(node, head)
 
     def _unknown(self, node: list[Node], head: str) -> Formula:
-        where = At(node, 0)
+        where = Place(node, 0)
         if head in OPERATORS or head in ACTION_ATOMS or (head == "at" and len(node) > 1 and node[1] == "end"):
             place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
             self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {place}")
@@ -471,7 +303,7 @@ class Conditions:
         self.context.error(
             SC.STRUCTURE,
             f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}",
-            At(node),
+            Place(node),
             f"expected {takes}",
         )
         return False
@@ -481,20 +313,20 @@ class Conditions:
             self.context.error(
                 SC.STRUCTURE,
                 f"`{node[0]}` takes typed variables and one formula",
-                At(node),
+                Place(node),
                 "expected `(?x - type ..)` and a formula",
             )
             return TRUE
         if self._depth >= MAX_QUANTIFIERS:
             message = f"quantifiers nested deeper than {MAX_QUANTIFIERS}"
-            self.context.error(SC.UNSUPPORTED, message, At(node, 0), "too deep")
+            self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return TRUE
         mark, around = self.scope.mark(), self._around
-        variables = tuple(self.bind(node[1], At(node, 1)))
+        variables = tuple(self.bind(node[1], Place(node, 1)))
         if universal and self.preferences is not None:
             self._around = (*around, *variables)
         self._depth += 1
-        body = self.formula(node[2], At(node, 2))
+        body = self.formula(node[2], Place(node, 2))
         self._depth -= 1
         self.scope.restore(mark)
         self._around = around
@@ -507,7 +339,7 @@ class Conditions:
             self.context.error(
                 SC.STRUCTURE,
                 f"`{operator}` compares two things, not {len(node) - 1}",
-                At(node),
+                Place(node),
                 "expected two operands",
             )
             return TRUE
@@ -530,7 +362,7 @@ class Conditions:
             and node not in ("total-time",)
         )
 
-    def hard(self, node: Node, at: At) -> Formula:
+    def hard(self, node: Node, at: Place) -> Formula:
         """A formula in which no preference may stand."""
         noted, self.preferences = self.preferences, None
         formula = self.formula(node, at)
@@ -543,19 +375,22 @@ class Conditions:
             self.context.error(
                 SC.MISPLACED_OPERATOR,
                 "`preference` is not allowed here",
-                At(node, 0),
+                Place(node, 0),
                 "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone",
             )
             return TRUE
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
             self.context.error(
-                SC.STRUCTURE, "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula"
+                SC.STRUCTURE,
+                "a preference is `(preference [name] formula)`",
+                Place(node),
+                "expected a name and a formula",
             )
             return TRUE
         noted = self.preferences
-        body = self.hard(node[-1], At(node, len(node) - 1))
-        name = word(node[1]) if named else "preference"
+        body = self.hard(node[-1], Place(node, len(node) - 1))
+        name = token_text(node[1]) if named else "preference"
         noted.append(model.Preference(name, self._around, body))
         return TRUE
 
@@ -564,18 +399,18 @@ class Conditions:
     def _temporal(self, node: list[Node], head: str) -> Formula | None:
         rules = self.temporal == "rules"
         if is_at_end(node):
-            return Temporal("at-end", (self.formula(node[2], At(node, 2)),))
+            return Temporal("at-end", (self.formula(node[2], Place(node, 2)),))
         operator = OPERATORS.get(head)
         if operator is not None and operator != "at-end" and (rules or operator in PDDL3):
             return self._operator(node, operator)
         if rules and head in ACTION_ATOMS:
             if not self._operands(node, 1):
                 return TRUE
-            return self.action_atom(node[1], At(node, 1), ACTION_ATOMS[head])
+            return self.action_atom(node[1], Place(node, 1), ACTION_ATOMS[head])
         return None
 
     def _operator(self, node: list[Node], operator: Operator) -> Formula:
-        count, bounds = shape(operator)
+        count, bounds = operand_counts(operator)
         if not self._operands(node, count, bounds):
             return TRUE
         numbers = []
@@ -583,21 +418,21 @@ class Conditions:
             number = parse_number(node[child])
             if number is None:
                 self.context.error(
-                    SC.STRUCTURE, f"`{operator}` takes a number here", At(node, child), "expected a number"
+                    SC.STRUCTURE, f"`{operator}` takes a number here", Place(node, child), "expected a number"
                 )
                 number = 0
             elif number < 0:
-                self.context.error(SC.STRUCTURE, f"`{operator}` takes a time", At(node, child), "negative")
+                self.context.error(SC.STRUCTURE, f"`{operator}` takes a time", Place(node, child), "negative")
             numbers.append(number)
         outer, saved_preferences = self.temporal, self.preferences
         self.preferences = None
         if outer == "constraints":
             self.temporal = "none"
-        operands = tuple([self.formula(node[child], At(node, child)) for child in range(bounds + 1, len(node))])
+        operands = tuple([self.formula(node[child], Place(node, child)) for child in range(bounds + 1, len(node))])
         self.temporal, self.preferences = outer, saved_preferences
         return Temporal(operator, operands, tuple(numbers))
 
-    def action_atom(self, node: Node, at: At, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
+    def action_atom(self, node: Node, at: Place, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
         """``(name t ..)``, with ``_`` for any object, as an atom over the action's predicate.
 
         Variables in ``implicit`` have their types from such steps and fit by definition.
@@ -613,7 +448,7 @@ class Conditions:
             self.context.error(
                 SC.UNKNOWN_ACTION_IN_RULE,
                 f"unknown action `{node[0]}`",
-                At(node, 0),
+                Place(node, 0),
                 "not declared in the domain",
                 help=help,
             )
@@ -622,18 +457,18 @@ class Conditions:
             self.context.error(
                 SC.MISPLACED_OPERATOR,
                 f"action `{action.name}` is not durative",
-                At(node, 0),
+                Place(node, 0),
                 "only durative actions have an end",
             )
             return FALSE
         predicate = self.symbols.action_predicate(kind, action)
         types = self.symbols.parameter_types[action.name]
         if len(node) - 1 != len(types):
-            other = (At(action.node), "declared here") if isinstance(action.node, list) else None
+            other = (Place(action.node), "declared here") if isinstance(action.node, list) else None
             self.context.error(
                 SC.ARITY,
                 f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}",
-                At(node),
+                Place(node),
                 f"{len(node) - 1} given",
                 other=other,
             )
@@ -659,7 +494,7 @@ class Conditions:
                 text = self.symbols.types.text
                 self.context.type_error(
                     f"`{node[child]}` is a `{text(own)}`, but action `{action.name}` takes a `{text(expected)}` here",
-                    At(node, child),
+                    Place(node, child),
                     f"a `{text(own)}`",
                 )
             arguments.append(argument)
@@ -684,16 +519,19 @@ class Conditions:
                 return model.Fluent(function, ())
             if item == "#t":
                 self.context.error(
-                    SC.UNSUPPORTED, "continuous effects (`#t`) are not supported", At(node, child), "not supported"
+                    SC.UNSUPPORTED, "continuous effects (`#t`) are not supported", Place(node, child), "not supported"
                 )
             else:
                 self.context.error(
-                    SC.STRUCTURE, f"expected a number, found `{item}`", At(node, child), "expected a numeric expression"
+                    SC.STRUCTURE,
+                    f"expected a number, found `{item}`",
+                    Place(node, child),
+                    "expected a numeric expression",
                 )
             return model.Constant(0)
         if not item or not isinstance(item[0], str):
             self.context.error(
-                SC.STRUCTURE, "expected a numeric expression", At(node, child), "expected a fluent or an operator"
+                SC.STRUCTURE, "expected a numeric expression", Place(node, child), "expected a fluent or an operator"
             )
             return model.Constant(0)
         head = item[0]
@@ -706,7 +544,7 @@ class Conditions:
                 self.context.error(
                     SC.STRUCTURE,
                     f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}",
-                    At(item),
+                    Place(item),
                     "operands missing",
                 )
                 return model.Constant(0)
@@ -718,18 +556,18 @@ class Conditions:
                 self.context.error(
                     SC.UNKNOWN_RULE_NAME,
                     f"unknown preference `{item[1]}`",
-                    At(item, 1),
+                    Place(item, 1),
                     "no preference has this name",
                     help=did_you_mean(item[1], self.metric),
                 )
             return model.IsViolated(item[1])
         if head in self.symbols.predicate_index:
             self.context.error(
-                SC.UNKNOWN_FUNCTION, f"`{head}` is a predicate, not a function", At(item, 0), "has no numeric value"
+                SC.UNKNOWN_FUNCTION, f"`{head}` is a predicate, not a function", Place(item, 0), "has no numeric value"
             )
         else:
             help = did_you_mean(head, self.symbols.function_index) or "declare it in `:functions`"
             self.context.error(
-                SC.UNKNOWN_FUNCTION, f"unknown function `{head}`", At(item, 0), "not declared", help=help
+                SC.UNKNOWN_FUNCTION, f"unknown function `{head}`", Place(item, 0), "not declared", help=help
             )
         return model.Constant(0)

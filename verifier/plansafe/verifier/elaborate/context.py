@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, Places
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node
 
 MAX_DIAGNOSTICS = 200
 MAX_COMPARED = 60
@@ -16,7 +17,7 @@ MAX_CANDIDATES = 500
 _NUMBERED = re.compile(r"(\?[^\s()`~]+)(?:~\d+)+")
 
 
-class At(NamedTuple):
+class Place(NamedTuple):
     """A place in a tree: a list, or one of its children."""
 
     node: list[Node]
@@ -29,29 +30,29 @@ class Context:
     def __init__(self, lenient_types: bool = False) -> None:
         self.lenient_types = lenient_types
         self.places: list[Places] = []
-        self.origin: dict[int, At] = {}
-        """What a list that was made stands for: ``At(node)`` of the same shape, or ``At(node, child)`` as a whole."""
-        self.replaced: dict[tuple[int, int], At] = {}
+        self.origin: dict[int, Place] = {}
+        """Source of a generated list: ``Place(node)`` of the same shape, or ``Place(node, child)``, the whole node."""
+        self.replaced: dict[tuple[int, int], Place] = {}
         """What a child of a list that was made stands for, where it is not the child of the same number."""
         self._alive: list[list[Node]] = []  # an identity that came up again would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
         self._dialects: set[tuple[str, str]] = set()
 
-    def made(self, made: list[Node], origin: At) -> list[Node]:
+    def made(self, made: list[Node], origin: Place) -> list[Node]:
         """Note what a list that was made stands for, as in ``origin``; it lives as long as places are asked for."""
         self.origin[id(made)] = origin
         self._alive.append(made)
         return made
 
-    def label(self, at: At, text: str = "", primary: bool = True) -> Label:
+    def label(self, at: Place, text: str = "", primary: bool = True) -> Label:
         """A label for a node. Nodes made by templates and macros are traced back to what they were made from."""
         while id(at.node) in self.origin:
             if at.child is not None and (id(at.node), at.child) in self.replaced:
                 at = self.replaced[id(at.node), at.child]
                 continue
             origin = self.origin[id(at.node)]
-            at = At(origin.node, at.child) if origin.child is None else origin
+            at = Place(origin.node, at.child) if origin.child is None else origin
         for places in self.places:
             if places.knows(at.node):
                 return Label(places.source.name, places.span(at.node, at.child), text, primary)
@@ -61,10 +62,10 @@ class Context:
         self,
         code: str,
         message: str,
-        at: At,
+        at: Place,
         text: str = "",
         *,
-        other: tuple[At, str] | None = None,
+        other: tuple[Place, str] | None = None,
         help: str | None = None,
     ) -> None:
         """Report a mistake; ``other`` is the second place where two disagree."""
@@ -75,10 +76,10 @@ class Context:
         self,
         code: str,
         message: str,
-        at: At,
+        at: Place,
         text: str = "",
         *,
-        other: tuple[At, str] | None = None,
+        other: tuple[Place, str] | None = None,
         help: str | None = None,
     ) -> None:
         """Report something that does not stop the check."""
@@ -88,11 +89,11 @@ class Context:
         self,
         feature: str,
         message: str,
-        at: At,
+        at: Place,
         text: str,
         *,
         help: str,
-        other: tuple[At, str] | None = None,
+        other: tuple[Place, str] | None = None,
         name: str = "",
     ) -> None:
         """Say, once for each feature (and name), that something is read as a dialect means it; ``text`` is as what."""
@@ -100,12 +101,18 @@ class Context:
             self._dialects.add((feature, name))
             self.warning(SC.DIALECT, f"{message}: {text}", at, "dialect", other=other, help=help)
 
-    def note(self, code: str, message: str, at: At, text: str = "", *, help: str | None = None) -> None:
+    def note(self, code: str, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
         """Report something that is as it should be, and that a reader may not expect."""
         self._report(Severity.NOTE, code, message, at, text, None, help)
 
     def type_error(
-        self, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+        self,
+        message: str,
+        at: Place,
+        text: str = "",
+        *,
+        other: tuple[Place, str] | None = None,
+        help: str | None = None,
     ) -> None:
         """A type mismatch: an error, or a warning when types are lenient."""
         if self.lenient_types:
@@ -118,9 +125,9 @@ class Context:
         severity: Severity,
         code: str,
         message: str,
-        at: At,
+        at: Place,
         text: str,
-        other: tuple[At, str] | None,
+        other: tuple[Place, str] | None,
         help: str | None,
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
@@ -137,12 +144,12 @@ def as_written(text: str) -> str:
     return _NUMBERED.sub(r"\1", text) if "~" in text else text
 
 
-def word(node: object) -> str:
+def token_text(node: object) -> str:
     """A token as it is, anything else as ``(..)``: lists may nest too deep to be printed."""
     return node if isinstance(node, str) else "(..)"
 
 
-def tokens(node: Node) -> frozenset[str]:
+def all_tokens(node: Node) -> frozenset[str]:
     """All tokens of a node, at any depth."""
     found: set[str] = set()
     stack = [node]

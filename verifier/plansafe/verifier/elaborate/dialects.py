@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.context import (
+    Context,
+    Place,
+    all_tokens,
+    is_name,
+    is_object_name,
+    is_variable,
+    token_text,
+)
+from plansafe.verifier.elaborate.symbols import Symbols, parse_number
 
 PRIVATE = frozenset((":predicates", ":functions", ":constants", ":objects"))
 """The sections that may have ``(:private ..)`` blocks."""
@@ -17,17 +25,17 @@ TOTAL_COST = "total-cost"
 _OWNED_BY_NAME = frozenset((":constants", ":objects"))
 
 
-def united(context: Context, first: At, second: At) -> At:
+def united(context: Context, first: Place, second: Place) -> Place:
     """Two sections of one kind as one."""
     message = f"section `{first.node[0]}` occurs several times"
     text, help = "merged with the first", "write one section"
-    other = (At(first.node, 0), "first here")
-    context.dialect("sections", message, At(second.node, 0), text, help=help, other=other)
-    children = typed_apart([At(first.node, child) for child in range(len(first.node))], 1)
-    return At(rebuilt(context, [*children, *[At(second.node, child) for child in range(1, len(second.node))]]))
+    other = (Place(first.node, 0), "first here")
+    context.dialect("sections", message, Place(second.node, 0), text, help=help, other=other)
+    children = typed_apart([Place(first.node, child) for child in range(len(first.node))], 1)
+    return Place(rebuilt(context, [*children, *[Place(second.node, child) for child in range(1, len(second.node))]]))
 
 
-def without_privacy(context: Context, at: At, factored: bool) -> At:
+def without_privacy(context: Context, at: Place, factored: bool) -> Place:
     """A section with the contents of its ``(:private ..)`` blocks in their place.
 
     ``factored``: whether the domain says that blocks have no owner.
@@ -35,72 +43,72 @@ def without_privacy(context: Context, at: At, factored: bool) -> At:
     node = at.node
     if not any([isinstance(child, list) and child[:1] == [":private"] for child in node]):
         return at
-    children: list[At] = []
+    children: list[Place] = []
     for child in range(len(node)):
         block = node[child]
         if not isinstance(block, list) or block[:1] != [":private"]:
-            children.append(At(node, child))
+            children.append(Place(node, child))
             continue
         message = "`:private` declares for one agent"
-        several_agents(context, message, At(block, 0), "read as declared for all")
+        several_agents(context, message, Place(block, 0), "read as declared for all")
         start = 1
-        objects = word(node[0]) in _OWNED_BY_NAME
+        objects = token_text(node[0]) in _OWNED_BY_NAME
         if objects:
             named = len(block) > 1 and is_object_name(block[1]) and block[2:3] != ["-"]
             start = 2 if named and not factored else 1
         elif len(block) > 1 and is_variable(block[1]):
-            kind = word(block[2]) if len(block) > 2 else ""
+            kind = token_text(block[2]) if len(block) > 2 else ""
             start = 4 if kind == "-" else 3 if kind.startswith("-") else 2
-        inside = [At(block, inner) for inner in range(start, len(block))]
+        inside = [Place(block, inner) for inner in range(start, len(block))]
         children = [*typed_apart(children, 1), *typed_apart(inside)] if objects else [*children, *inside]
-    return At(rebuilt(context, children))
+    return Place(rebuilt(context, children))
 
 
-def several_agents(context: Context, message: str, at: At, text: str) -> None:
+def several_agents(context: Context, message: str, at: Place, text: str) -> None:
     """Say once that the agents of a domain are judged as one."""
     context.dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
 
 
-def split_agent(context: Context, node: list[Node]) -> tuple[list[At], list[Node]]:
+def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[Node]]:
     """The typed variables of an action's ``:agent``, and the action without it."""
     if ":agent" not in node:
         return [], node
     start = node.index(":agent")
-    several_agents(context, "an action with an `:agent`", At(node, start), "read as its first parameter")
+    several_agents(context, "an action with an `:agent`", Place(node, start), "read as its first parameter")
     end = start + 1
     while end < len(node) and not str(node[end]).startswith(":"):
         end += 1
     if end == start + 1:
-        context.error(SC.STRUCTURE, "`:agent` has no value", At(node, start), "expected a value after this")
+        context.error(SC.STRUCTURE, "`:agent` has no value", Place(node, start), "expected a value after this")
     listed = node[start + 1] if end == start + 2 else None
     if isinstance(listed, list):
-        agent = [At(listed, child) for child in range(len(listed))]
+        agent = [Place(listed, child) for child in range(len(listed))]
     else:
-        agent = [At(node, child) for child in range(start + 1, end)]
-    return agent, rebuilt(context, [At(node, child) for child in range(len(node)) if not start <= child < end])
+        agent = [Place(node, child) for child in range(start + 1, end)]
+    return agent, rebuilt(context, [Place(node, child) for child in range(len(node)) if not start <= child < end])
 
 
-def all_parameters(context: Context, agent: list[At], parameters: At | None) -> At | None:
+def all_parameters(context: Context, agent: list[Place], parameters: Place | None) -> Place | None:
     """The parameters of an action, its agent first."""
     if not agent:
         return parameters
     given: Node = [] if parameters is None or parameters.child is None else parameters.node[parameters.child]
     if not isinstance(given, list):  # wrong, and said to be so where it is read
         return parameters
-    made = rebuilt(context, [*typed_apart(agent), *[At(given, child) for child in range(len(given))]])
-    return At(context.made([made], agent[0]), 0)
+    made = rebuilt(context, [*typed_apart(agent), *[Place(given, child) for child in range(len(given))]])
+    return Place(context.made([made], agent[0]), 0)
 
 
-def typed_apart(children: list[At], start: int = 0) -> list[At]:
+def typed_apart(children: list[Place], start: int = 0) -> list[Place]:
     """A typed list behind which another one may stand: names at its end without a type are objects."""
     if len(children) <= start:
         return children
     last, before = _item(children[-1]), _item(children[-2]) if len(children) > start + 1 else None
     typed = before == "-" or isinstance(last, list) or last.startswith("-")
-    return children if typed else [*children, At(["-"], 0), At(["object"], 0)]
+    return children if typed else [*children, Place(["-"], 0), Place(["object"], 0)]
 
 
-def _item(at: At) -> Node:
+def _item(at: Place) -> Node:
     assert at.child is not None
     return at.node[at.child]
 
@@ -154,7 +162,7 @@ def unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> f
                 others.append(fact)
     if TOTAL_COST in symbols.function_index and TOTAL_COST not in names:
         return frozenset()
-    return frozenset(names) - tokens(others) - {TOTAL_COST}
+    return frozenset(names) - all_tokens(others) - {TOTAL_COST}
 
 
 def _sections(top: list[Node]) -> list[Node]:
@@ -164,10 +172,10 @@ def _sections(top: list[Node]) -> list[Node]:
     return [s for s in sections if isinstance(s, list) and s[:1] not in ([":functions"], [":metric"])]
 
 
-def rebuilt(context: Context, children: list[At]) -> list[Node]:
+def rebuilt(context: Context, children: list[Place]) -> list[Node]:
     """A list of nodes that stand elsewhere; each keeps its place."""
     made: list[Node] = []
     for number, at in enumerate(children):
         made.append(_item(at))
         context.replaced[id(made), number] = at
-    return context.made(made, At(children[0].node) if children else At([]))
+    return context.made(made, Place(children[0].node) if children else Place([]))

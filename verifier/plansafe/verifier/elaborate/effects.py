@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
-from plansafe.verifier.elaborate.context import At, tokens, word
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, all_tokens, token_text
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 
@@ -19,7 +20,7 @@ Guard = tuple["str | None", Formula]
 """When a condition is read (``None``: with its effect), and the condition."""
 
 
-class Around(NamedTuple):
+class EffectContext(NamedTuple):
     """What lies around an effect: quantifiers, conditions, alternatives of ``oneof``, and when it happens."""
 
     variables: tuple[Variable, ...]
@@ -31,7 +32,7 @@ class Around(NamedTuple):
 class _Group:
     """Primitive effects under the same quantifiers, conditions and choices."""
 
-    def __init__(self, around: Around, condition: Formula, at_start: Formula) -> None:
+    def __init__(self, around: EffectContext, condition: Formula, at_start: Formula) -> None:
         self.variables = around.variables
         self.choices = around.choices
         self.condition = condition
@@ -52,10 +53,10 @@ class _Group:
         )
 
 
-class Effects:
+class EffectReader:
     """Reads one action's effects; ``derived`` predicates may not be changed."""
 
-    def __init__(self, conditions: Conditions, derived: frozenset[int], durative: bool = False) -> None:
+    def __init__(self, conditions: ConditionReader, derived: frozenset[int], durative: bool = False) -> None:
         self.conditions = conditions
         self.context = conditions.context
         self.derived = derived
@@ -64,10 +65,10 @@ class Effects:
         self.choices: list[int] = []
         """The number of alternatives of each ``oneof``, in the order of the text."""
 
-    def read(self, node: Node, at: At, around: Around | None = None) -> None:
+    def read(self, node: Node, at: Place, around: EffectContext | None = None) -> None:
         """Read an effect expression, with what lies ``around`` it."""
         self.conditions.operators = OPERATORS
-        self._effect(node, at, around or Around((), (), (), None if self.durative else "start"), {})
+        self._effect(node, at, around or EffectContext((), (), (), None if self.durative else "start"), {})
         self.conditions.operators = RESERVED
 
     def result(self, moment: str = "start") -> tuple[Effect, ...]:
@@ -76,7 +77,7 @@ class Effects:
             [group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments]
         )
 
-    def _group(self, around: Around, moment: str, own: dict[str, _Group]) -> _Group:
+    def _group(self, around: EffectContext, moment: str, own: dict[str, _Group]) -> _Group:
         if moment not in own:
             now = tuple([guard for when, guard in around.guards if when in (None, moment)])
             earlier = tuple([guard for when, guard in around.guards if when not in (None, moment)])
@@ -84,7 +85,7 @@ class Effects:
             self.groups[moment].append(own[moment])
         return own[moment]
 
-    def _effect(self, node: Node, at: At, around: Around, own: dict[str, _Group]) -> None:
+    def _effect(self, node: Node, at: Place, around: EffectContext, own: dict[str, _Group]) -> None:
         context, moment = self.context, around.moment
         if not isinstance(node, list):
             context.error(SC.STRUCTURE, f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
@@ -104,21 +105,21 @@ class Effects:
             self.durative
             and head == "at"
             and len(node) == 3
-            and word(node[1]) in _MOMENTS
+            and token_text(node[1]) in _MOMENTS
             and isinstance(node[2], list)
         ):
             if moment is not None:
-                context.error(SC.STRUCTURE, "`at start` or `at end` inside another", At(node), "nested")
-            self._effect(node[2], At(node, 2), around._replace(moment=word(node[1])), own)
+                context.error(SC.STRUCTURE, "`at start` or `at end` inside another", Place(node), "nested")
+            self._effect(node[2], Place(node, 2), around._replace(moment=token_text(node[1])), own)
         elif head == "and":
             for child in range(1, len(node)):
-                self._effect(node[child], At(node, child), around, own)
+                self._effect(node[child], Place(node, child), around, own)
         elif head == "forall" and len(node) == 3:
             scope = self.conditions.scope
             mark = scope.mark()
-            bound = tuple(self.conditions.bind(node[1], At(node, 1)))
-            inner = Around((*around.variables, *bound), around.guards, around.choices, moment)
-            self._effect(node[2], At(node, 2), inner, {})
+            bound = tuple(self.conditions.bind(node[1], Place(node, 1)))
+            inner = EffectContext((*around.variables, *bound), around.guards, around.choices, moment)
+            self._effect(node[2], Place(node, 2), inner, {})
             scope.restore(mark)
         elif head == "when" and len(node) == 3:
             self._when(node, around)
@@ -126,19 +127,19 @@ class Effects:
             self._choice(node, around)
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
-            context.error(SC.STRUCTURE, f"`{head}` takes {needs}", At(node), f"expected {needs}")
-        elif moment is None and head in ASSIGNMENTS and "#t" in tokens(node):
+            context.error(SC.STRUCTURE, f"`{head}` takes {needs}", Place(node), f"expected {needs}")
+        elif moment is None and head in ASSIGNMENTS and "#t" in all_tokens(node):
             message = "continuous effects (`#t`) are not supported"
-            context.error(SC.UNSUPPORTED, message, At(node), "changes while the action runs")
+            context.error(SC.UNSUPPORTED, message, Place(node), "changes while the action runs")
         elif moment is None:
             context.error(
                 SC.STRUCTURE,
                 "an effect of a durative action needs `at start` or `at end`",
-                At(node),
+                Place(node),
                 "when does it happen?",
             )
         elif head == "not" and len(node) == 2:
-            atom = self._atom(node[1], At(node, 1))
+            atom = self._atom(node[1], Place(node, 1))
             if atom is not None:
                 self._group(around, moment, own).deletes.append(atom)
         elif head in ASSIGNMENTS:
@@ -152,7 +153,7 @@ class Effects:
                 f"`{head}` is not an effect"
                 if code == SC.STRUCTURE
                 else "probabilities (`probabilistic`) are not supported",
-                At(node, 0),
+                Place(node, 0),
                 "not supported in an effect" if code == SC.UNSUPPORTED else "not allowed in an effect",
             )
         else:
@@ -160,11 +161,11 @@ class Effects:
             if atom is not None:
                 self._group(around, moment, own).adds.append(atom)
 
-    def _when(self, node: list[Node], around: Around) -> None:
+    def _when(self, node: list[Node], around: EffectContext) -> None:
         found: list[Guard] = []
-        self._guards(node[1], At(node, 1), around.moment, found)
-        inner = Around(around.variables, (*around.guards, *found), around.choices, around.moment)
-        self._effect(node[2], At(node, 2), inner, {})
+        self._guards(node[1], Place(node, 1), around.moment, found)
+        inner = EffectContext(around.variables, (*around.guards, *found), around.choices, around.moment)
+        self._effect(node[2], Place(node, 2), inner, {})
 
     def _is_choice(self, node: list[Node]) -> bool:
         """Whether ``(oneof ..)`` is a choice: if a predicate has this name, then before lists alone."""
@@ -172,43 +173,49 @@ class Effects:
             return True
         return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
 
-    def _choice(self, node: list[Node], around: Around) -> None:
+    def _choice(self, node: list[Node], around: EffectContext) -> None:
         count = len(node) - 1
         number = len(self.choices)
         self.choices.append(count)
         if len(around.choices) >= MAX_CHOICES:
             message = f"`oneof` nested deeper than {MAX_CHOICES}"
-            self.context.error(SC.UNSUPPORTED, message, At(node, 0), "too deep")
+            self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return
         if count == 0:
             self.context.error(
-                SC.STRUCTURE, "`oneof` without alternatives", At(node), "expected effects to choose from"
+                SC.STRUCTURE, "`oneof` without alternatives", Place(node), "expected effects to choose from"
             )
         for child in range(1, len(node)):
             choice = Choice(number, child - 1, count, around.variables)
             inner = around._replace(choices=(*around.choices, choice))
-            self._effect(node[child], At(node, child), inner, {})
+            self._effect(node[child], Place(node, child), inner, {})
 
-    def _guards(self, node: Node, at: At, moment: str | None, found: list[Guard]) -> None:
+    def _guards(self, node: Node, at: Place, moment: str | None, found: list[Guard]) -> None:
         """A condition of ``when``; in durative actions its conjuncts may say when they are read."""
         timed = self.durative and isinstance(node, list) and len(node) == 3 and isinstance(node[2], list)
-        if timed and isinstance(node, list) and node[0] == "at" and word(node[1]) in _MOMENTS:
+        if timed and isinstance(node, list) and node[0] == "at" and token_text(node[1]) in _MOMENTS:
             if moment == "start" and node[1] == "end":
                 self.context.error(
-                    SC.UNSUPPORTED, "an effect at the start cannot depend on the end", At(node), "read after the effect"
+                    SC.UNSUPPORTED,
+                    "an effect at the start cannot depend on the end",
+                    Place(node),
+                    "read after the effect",
                 )
-            found.append((word(node[1]), self.conditions.formula(node[2], At(node, 2))))
+            found.append((token_text(node[1]), self.conditions.formula(node[2], Place(node, 2))))
         elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
             self.context.error(
-                SC.UNSUPPORTED, "`over all` in the condition of an effect is not supported", At(node), "not supported"
+                SC.UNSUPPORTED,
+                "`over all` in the condition of an effect is not supported",
+                Place(node),
+                "not supported",
             )
         elif self.durative and isinstance(node, list) and node and node[0] == "and":
             for child in range(1, len(node)):
-                self._guards(node[child], At(node, child), moment, found)
+                self._guards(node[child], Place(node, child), moment, found)
         else:
             found.append((None, self.conditions.formula(node, at)))
 
-    def _atom(self, node: Node, at: At) -> Atom | None:
+    def _atom(self, node: Node, at: Place) -> Atom | None:
         context = self.context
         symbols = self.conditions.symbols
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
@@ -233,14 +240,14 @@ class Effects:
     def _assignment(self, node: list[Node], head: str) -> Assignment | None:
         context = self.context
         if len(node) != 3:
-            context.error(SC.STRUCTURE, f"`{head}` takes a fluent and a value", At(node), "expected two operands")
+            context.error(SC.STRUCTURE, f"`{head}` takes a fluent and a value", Place(node), "expected two operands")
             return None
         errors = context.errors
         target = self.conditions.expression(node, 1)
         value = self.conditions.expression(node, 2)
         if not isinstance(target, model.Fluent):
             if context.errors == errors:
-                context.error(SC.STRUCTURE, f"`{head}` needs a fluent to change", At(node, 1), "not a fluent")
+                context.error(SC.STRUCTURE, f"`{head}` needs a fluent to change", Place(node, 1), "not a fluent")
             return None
         return Assignment(head, target.function, target.arguments, value)
 

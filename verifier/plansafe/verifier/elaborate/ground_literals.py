@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place
+from plansafe.verifier.elaborate.symbols import RESERVED, Scope, Symbols, parse_number
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 
@@ -22,11 +23,11 @@ class GroundLiterals:
         self.derived = derived
         self.facts: list[set[int]] = [set() for _ in symbols.predicates]
         self.fluents: list[dict[int, Number]] = [{} for _ in symbols.functions]
-        self.denied: dict[tuple[int, int], At] = {}
-        self.fluent_at: dict[tuple[int, int], At] = {}
-        self.conditions = Conditions(symbols, Scope(), operators=RESERVED | STATEMENTS)
+        self.denied: dict[tuple[int, int], Place] = {}
+        self.fluent_at: dict[tuple[int, int], Place] = {}
+        self.conditions = ConditionReader(symbols, Scope(), operators=RESERVED | STATEMENTS)
 
-    def atom(self, node: Node, at: At) -> tuple[int, int] | None:
+    def atom(self, node: Node, at: Place) -> tuple[int, int] | None:
         """The predicate and code of a ground fact; ``None`` after a diagnostic."""
         if (
             not isinstance(node, list)
@@ -65,10 +66,10 @@ class GroundLiterals:
         value = parse_number(node[2])
         if value is None:
             code = SC.UNSUPPORTED if isinstance(node[2], list) or node[2] in self.symbols.object_index else SC.STRUCTURE
-            self.context.error(code, "expected a number", At(node, 2), "only numbers may be assigned in `:init`")
+            self.context.error(code, "expected a number", Place(node, 2), "only numbers may be assigned in `:init`")
             return None
         if not isinstance(target, model.Fluent):
             if self.context.errors == errors:
-                self.context.error(SC.STRUCTURE, "expected a fluent to give a value to", At(node, 1), "not a fluent")
+                self.context.error(SC.STRUCTURE, "expected a fluent to give a value to", Place(node, 1), "not a fluent")
             return None
         return None if self.context.errors > errors else (target, value)

@@ -7,17 +7,20 @@ from functools import cached_property
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, did_you_mean, word
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, did_you_mean, token_text
 from plansafe.verifier.elaborate.ground_literals import GroundLiterals
-from plansafe.verifier.elaborate.unknowns import Statements
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.unknowns import UnknownStatements
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 
-SINGLE = frozenset((":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"))
+PROBLEM_SECTIONS = frozenset(
+    [":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"]
+)
 
 
-class Initial(GroundLiterals):
+class InitialStateReader(GroundLiterals):
     """Reads ``:init``: facts, fluents, timed literals, and what is left open.
 
     Right facts take a short path (about a microsecond each); everything else is looked at closely.
@@ -27,9 +30,9 @@ class Initial(GroundLiterals):
         super().__init__(symbols, derived)
         self._tops = tops
         self.timed: list[model.TimedLiteral] = []
-        self._timed_at: list[At] = []
+        self._timed_at: list[Place] = []
         self.unknowns: model.Unknowns | None = None
-        self._statements = Statements(self)
+        self._statements = UnknownStatements(self)
 
     def read(self, node: list[Node]) -> None:
         """Read the section."""
@@ -56,7 +59,7 @@ class Initial(GroundLiterals):
                     code = code * size + number
                     position += 1
             except (KeyError, IndexError, TypeError):
-                self._closely(fact, At(node, child))
+                self._closely(fact, Place(node, child))
                 continue
             facts[index].add(code)
         self._contradictions()
@@ -72,7 +75,7 @@ class Initial(GroundLiterals):
 
     def _contradictions(self) -> None:
         """Timed literals of one time must agree; those that say the same are one."""
-        seen: dict[tuple[object, ...], tuple[model.TimedLiteral, At]] = {}
+        seen: dict[tuple[object, ...], tuple[model.TimedLiteral, Place]] = {}
         for literal, at in zip(self.timed, self._timed_at, strict=True):
             key = (literal.time, literal.fluent, literal.predicate, literal.arguments)
             first, where = seen.setdefault(key, (literal, at))
@@ -81,7 +84,7 @@ class Initial(GroundLiterals):
                 self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", other=(where, "this one"))
         self.timed = [literal for literal, _ in seen.values()]
 
-    def _closely(self, fact: Node, at: At) -> None:
+    def _closely(self, fact: Node, at: Place) -> None:
         context = self.context
         if not isinstance(fact, list) or not fact or not isinstance(fact[0], str):
             context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
@@ -91,7 +94,7 @@ class Initial(GroundLiterals):
             if not self._is_unread(fact):
                 self._fluent(fact, None)
         elif head == "not" and len(fact) == 2:
-            found = self.atom(fact[1], At(fact, 1))
+            found = self.atom(fact[1], Place(fact, 1))
             if found is not None:
                 self.denied[found] = at
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
@@ -112,7 +115,7 @@ class Initial(GroundLiterals):
             return False
         message = f"function `{name}` is not declared"
         help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
-        at = At(fact[1], 0) if isinstance(fact[1], list) else At(fact, 1)
+        at = Place(fact[1], 0) if isinstance(fact[1], list) else Place(fact, 1)
         self.context.dialect("unread", message, at, "its values are ignored: nothing reads them", help=help, name=name)
         return True
 
@@ -123,14 +126,14 @@ class Initial(GroundLiterals):
     def _conjunction(self, node: list[Node]) -> None:
         """``(and ..)``, also below another: what is in it, one by one."""
         help = "list the facts one by one"
-        self.context.dialect("init-and", "`and` in `:init`", At(node, 0), "read as a list of facts", help=help)
-        stack = [At(node, child) for child in range(len(node) - 1, 0, -1)]
+        self.context.dialect("init-and", "`and` in `:init`", Place(node, 0), "read as a list of facts", help=help)
+        stack = [Place(node, child) for child in range(len(node) - 1, 0, -1)]
         while stack:
             at = stack.pop()
             assert at.child is not None
             item = at.node[at.child]
             if isinstance(item, list) and item[:1] == ["and"]:
-                stack += [At(item, child) for child in range(len(item) - 1, 0, -1)]
+                stack += [Place(item, child) for child in range(len(item) - 1, 0, -1)]
             else:
                 self._closely(item, at)
 
@@ -141,18 +144,18 @@ class Initial(GroundLiterals):
         target, value = found
         if time is not None:
             self.timed.append(model.TimedLiteral(time, target.function, target.arguments, value, True))
-            self._timed_at.append(At(node))
+            self._timed_at.append(Place(node))
             return
         key = (target.function, self.encode(target.arguments))
         if key in self.fluent_at and self.fluents[key[0]][key[1]] != value:
             self.context.error(
                 SC.CONTRADICTORY_INIT,
                 "a fluent has two initial values",
-                At(node),
+                Place(node),
                 "again here",
                 other=(self.fluent_at[key], "first here"),
             )
-        self.fluent_at[key] = At(node)
+        self.fluent_at[key] = Place(node)
         self.fluents[key[0]][key[1]] = value
 
     def _timed(self, node: list[Node]) -> None:
@@ -161,33 +164,33 @@ class Initial(GroundLiterals):
         assert time is not None
         assert isinstance(literal, list)
         if time < 0:
-            self.context.error(SC.STRUCTURE, "a timed literal before time 0", At(node, 1), "negative")
+            self.context.error(SC.STRUCTURE, "a timed literal before time 0", Place(node, 1), "negative")
             return
         if literal and literal[0] == "=" and len(literal) == 3:
             self._fluent(literal, time)
             return
         value = not (len(literal) == 2 and literal[0] == "not")
-        found = self.atom(literal if value else literal[1], At(node, 2) if value else At(literal, 1))
+        found = self.atom(literal if value else literal[1], Place(node, 2) if value else Place(literal, 1))
         if found is not None:
             arity = len(self.symbols.predicates[found[0]].types)
             code, arguments = found[1], [0] * arity
             for position in range(arity - 1, -1, -1):
                 code, arguments[position] = divmod(code, max(len(self.symbols.objects), 1))
             self.timed.append(model.TimedLiteral(time, found[0], tuple(arguments), value, False))
-            self._timed_at.append(At(node))
+            self._timed_at.append(Place(node))
 
 
-def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
+def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
     """``(:metric minimize expression)``."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
-        help = did_you_mean(word(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
+        help = did_you_mean(token_text(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
         symbols.context.error(
             SC.STRUCTURE,
             "expected `(:metric minimize expression)`",
-            At(node),
+            Place(node),
             "expected `minimize` or `maximize` and an expression",
             help=help,
         )
         return None
-    expression = Conditions(symbols, Scope(), metric=preferences).expression(node, 2)
+    expression = ConditionReader(symbols, Scope(), metric=preferences).expression(node, 2)
     return model.Metric(node[1] == "minimize", expression)

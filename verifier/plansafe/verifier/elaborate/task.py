@@ -7,43 +7,52 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate import domain as domains
-from plansafe.verifier.elaborate import problem as problems
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, word
-from plansafe.verifier.elaborate.domain import conjuncts
-from plansafe.verifier.elaborate.stratify import stratify
-from plansafe.verifier.elaborate.types import TypeTable, typed_list
+from plansafe.verifier.elaborate.actions import ActionReader, top_conjuncts
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name, token_text
+from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
+from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
+from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
+from plansafe.verifier.elaborate.sections import (
+    DOMAIN_SECTIONS,
+    REPEATED_SECTIONS,
+    UNSUPPORTED_SECTIONS,
+    Sections,
+    check_requirements,
+    split_sections,
+)
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.types import TypeTable, parse_typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Formula, Preference, Variable
 from plansafe.verifier.model.operations import children
 
 
-class Constraint(NamedTuple):
+class TaskConstraint(NamedTuple):
     """One conjunct of a ``:constraints`` section; a preference has a name."""
 
     preference: str | None
     variables: tuple[Variable, ...]
     formula: Formula
-    at: At
+    at: Place
     slots: list[Variable]
 
 
-class Elaborated(NamedTuple):
+class ElaboratedTask(NamedTuple):
     """A task with what the rules still need: the symbols and the constraints of domain and problem."""
 
     task: model.Task
     symbols: Symbols
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[TaskConstraint, ...]
 
 
-def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node]) -> Elaborated | None:
+def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[Node]) -> ElaboratedTask | None:
     """Check a domain and a problem.
 
     ``None`` if one of them is not even a definition; otherwise see ``context.errors``.
     """
-    in_domain = domains.sections(context, domain_top, "domain", domains.SINGLE, domains.MANY, domains.UNSUPPORTED)
-    in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), domains.UNSUPPORTED)
+    in_domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
+    in_problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
     if in_domain is None or in_problem is None:
         return None
     required = in_domain.single.get(":requirements")
@@ -51,33 +60,33 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     for found in (in_domain, in_problem):
         for section in dialects.PRIVATE & found.single.keys():
             found.single[section] = dialects.without_privacy(context, found.single[section], factored)
-    domains.requirements(context, in_domain)
-    domains.requirements(context, in_problem)
+    check_requirements(context, in_domain)
+    check_requirements(context, in_problem)
     types = TypeTable(context)
     if ":types" in in_domain.single:
-        types.declare(typed_list(context, in_domain.single[":types"].node, 1, is_name, "a type"))
+        types.declare(parse_typed_list(context, in_domain.single[":types"].node, 1, is_name, "a type"))
     symbols = Symbols(context, types)
     constants = 0
     for found, section in ((in_domain, ":constants"), (in_problem, ":objects")):
         if section in found.single:
-            domains.declare_objects(
-                symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object")
+            declare_objects(
+                symbols, parse_typed_list(context, found.single[section].node, 1, is_object_name, "an object")
             )
         if section == ":constants":
             constants = len(symbols.objects)
     types.set_objects(symbols.object_types)
     symbols.constants = constants
     if ":predicates" in in_domain.single:
-        domains.declare_predicates(symbols, in_domain.single[":predicates"])
+        declare_predicates(symbols, in_domain.single[":predicates"])
     if ":functions" in in_domain.single:
-        domains.declare_functions(symbols, in_domain.single[":functions"])
-    symbols.derived = derived = domains.derived_heads(symbols, in_domain.many)
-    actions = domains.Actions(symbols, derived)
+        declare_functions(symbols, in_domain.single[":functions"])
+    symbols.derived = derived = find_derived_predicates(symbols, in_domain.many)
+    actions = ActionReader(symbols, derived)
     axioms = []
     axiom_at = []
     for kind, at in in_domain.many:
         if kind == ":derived":
-            found_axiom = domains.axiom(symbols, at)
+            found_axiom = read_axiom(symbols, at)
             if found_axiom is not None:
                 axioms.append(found_axiom)
                 axiom_at.append(at)
@@ -86,7 +95,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     symbols.constants = float("inf")
     strata = stratify(context, symbols, axioms, axiom_at)
     _names_match(context, in_domain, in_problem)
-    initial = problems.Initial(symbols, derived, (domain_top, problem_top))
+    initial = InitialStateReader(symbols, derived, (domain_top, problem_top))
     if ":init" in in_problem.single:
         initial.read(in_problem.single[":init"].node)
     _free_cost(symbols, initial, (domain_top, problem_top))
@@ -96,7 +105,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     if ":metric" in in_problem.single:
         named = {p.name for p in preferences} | {c.preference for c in constraints if c.preference}
         named |= {p.name for a in symbols.actions.values() for p in a.preferences}
-        metric = problems.metric(symbols, in_problem.single[":metric"].node, frozenset(named))
+        metric = read_metric(symbols, in_problem.single[":metric"].node, frozenset(named))
     changed = set(derived) | {t.predicate for t in initial.timed if not t.fluent}
     for action in symbols.actions.values():
         for snap in (action.start, action.end):
@@ -127,10 +136,10 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
         initial.unknowns,
         frozenset(initial.denied),
     )
-    return Elaborated(task, symbols, constraints)
+    return ElaboratedTask(task, symbols, constraints)
 
 
-def _free_cost(symbols: Symbols, initial: problems.Initial, tops: tuple[list[Node], list[Node]]) -> None:
+def _free_cost(symbols: Symbols, initial: InitialStateReader, tops: tuple[list[Node], list[Node]]) -> None:
     """Let ``total-cost`` begin at 0 where that is all that its missing value can mean."""
     function = symbols.function_index.get(dialects.TOTAL_COST)
     if function is None or initial.fluents[function] or dialects.free_cost(symbols, tops) is None:
@@ -140,10 +149,10 @@ def _free_cost(symbols: Symbols, initial: problems.Initial, tops: tuple[list[Nod
     if isinstance(declared, list):
         message = "`(total-cost)` has no initial value"
         help = "write `(= (total-cost) 0)` in `:init`"
-        symbols.context.dialect("cost", message, At(declared), "read as 0", help=help)
+        symbols.context.dialect("cost", message, Place(declared), "read as 0", help=help)
 
 
-def _names_match(context: Context, in_domain: domains.Sections, in_problem: domains.Sections) -> None:
+def _names_match(context: Context, in_domain: Sections, in_problem: Sections) -> None:
     at = in_problem.single.get(":domain")
     if at is None:
         return
@@ -153,30 +162,30 @@ def _names_match(context: Context, in_domain: domains.Sections, in_problem: doma
         context.warning(
             SC.OTHER_DOMAIN,
             f"the problem is for domain `{at.node[1]}`, the domain is `{in_domain.name}`",
-            At(at.node, 1),
+            Place(at.node, 1),
             "another name",
         )
 
 
 def _goal(
-    context: Context, symbols: Symbols, found: domains.Sections, top: list[Node]
+    context: Context, symbols: Symbols, found: Sections, top: list[Node]
 ) -> tuple[tuple[Formula, ...], tuple[object, ...], tuple[Preference, ...]]:
     at = found.single.get(":goal")
     if at is None:
-        context.error(SC.STRUCTURE, "the problem has no `:goal`", At(top, 0), "expected a section `(:goal ..)`")
+        context.error(SC.STRUCTURE, "the problem has no `:goal`", Place(top, 0), "expected a section `(:goal ..)`")
         return (), (), ()
     if len(at.node) != 2:
         context.error(SC.STRUCTURE, "`:goal` takes one condition", at, "expected `(:goal condition)`")
         return (), (), ()
-    conditions = Conditions(symbols, Scope())
+    conditions = ConditionReader(symbols, Scope())
     conditions.preferences = []
-    goal = conjuncts(conditions.formula(at.node[1], At(at.node, 1)))
+    goal = top_conjuncts(conditions.formula(at.node[1], Place(at.node, 1)))
     return goal, (at.node[1],) * len(goal), tuple(conditions.preferences)
 
 
-def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tuple[Constraint, ...]:
-    out: list[Constraint] = []
-    for found in sections:
+def _constraints(symbols: Symbols, split_sections: tuple[Sections, ...]) -> tuple[TaskConstraint, ...]:
+    out: list[TaskConstraint] = []
+    for found in split_sections:
         at = found.single.get(":constraints")
         if at is None:
             continue
@@ -185,12 +194,12 @@ def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tu
                 SC.STRUCTURE, "`:constraints` takes one formula", at, "expected `(:constraints formula)`"
             )
             continue
-        _constraint(symbols, at.node[1], At(at.node, 1), (), Scope(), out)
+        _constraint(symbols, at.node[1], Place(at.node, 1), (), Scope(), out)
     return tuple(out)
 
 
 def _constraint(
-    symbols: Symbols, node: Node, at: At, around: tuple[Variable, ...], scope: Scope, out: list[Constraint]
+    symbols: Symbols, node: Node, at: Place, around: tuple[Variable, ...], scope: Scope, out: list[TaskConstraint]
 ) -> None:
     """Conjuncts become constraints of their own, below the ``forall`` around them."""
     context = symbols.context
@@ -199,16 +208,16 @@ def _constraint(
             SC.STRUCTURE, f"expected a constraint, found `{node}`", at, "expected a constraint in parentheses"
         )
         return
-    conditions = Conditions(symbols, scope, "constraints")
+    conditions = ConditionReader(symbols, scope, "constraints")
     head = node[0] if node else "and"
     if head == "and":
         for child in range(1, len(node)):
-            _constraint(symbols, node[child], At(node, child), around, scope, out)
+            _constraint(symbols, node[child], Place(node, child), around, scope, out)
     elif head == "forall" and len(node) == 3 and _has_preference(node):
         inner = Scope()
         inner.visible, inner.slots = dict(scope.visible), list(scope.slots)
-        bound = tuple(Conditions(symbols, inner, "constraints").bind(node[1], At(node, 1)))
-        _constraint(symbols, node[2], At(node, 2), (*around, *bound), inner, out)
+        bound = tuple(ConditionReader(symbols, inner, "constraints").bind(node[1], Place(node, 1)))
+        _constraint(symbols, node[2], Place(node, 2), (*around, *bound), inner, out)
     elif head == "preference":
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
@@ -216,20 +225,20 @@ def _constraint(
                 SC.STRUCTURE, "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
             )
             return
-        name = word(node[1]) if named else "preference"
+        name = token_text(node[1]) if named else "preference"
         own = Scope()
         own.visible, own.slots = dict(scope.visible), list(scope.slots)
-        formula = Conditions(symbols, own, "constraints").formula(node[-1], At(node, len(node) - 1))
-        out.append(Constraint(name, around, _whole(context, formula, at), at, own.slots))
+        formula = ConditionReader(symbols, own, "constraints").formula(node[-1], Place(node, len(node) - 1))
+        out.append(TaskConstraint(name, around, _whole(context, formula, at), at, own.slots))
     else:
         own = Scope()
         own.visible, own.slots = dict(scope.visible), list(scope.slots)
-        conditions = Conditions(symbols, own, "constraints")
+        conditions = ConditionReader(symbols, own, "constraints")
         formula = conditions.formula(node, at)
         variables = around
         while isinstance(formula, model.Quantified) and formula.universal:
             variables, formula = (*variables, *formula.variables), formula.body
-        out.append(Constraint(None, variables, _whole(context, formula, at), at, own.slots))
+        out.append(TaskConstraint(None, variables, _whole(context, formula, at), at, own.slots))
 
 
 def _has_preference(node: Node) -> bool:
@@ -243,7 +252,7 @@ def _has_preference(node: Node) -> bool:
     return False
 
 
-def _whole(context: Context, formula: Formula, at: At) -> Formula:
+def _whole(context: Context, formula: Formula, at: Place) -> Formula:
     """A constraint must say when: a bare condition is a mistake."""
     stack = [formula]
     while stack:

@@ -7,42 +7,42 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_name
 
 
-class Typed(NamedTuple):
+class TypedName(NamedTuple):
     """One entry of a typed list: the name, where it stands, and its type alternatives (``None``: none was written)."""
 
     name: str
-    at: At
+    at: Place
     types: tuple[str, ...] | None
-    types_at: At | None
+    types_at: Place | None
 
 
-def typed_list(
+def parse_typed_list(
     context: Context, node: list[Node], start: int, valid: Callable[[object], bool], what: str
-) -> list[Typed]:
+) -> list[TypedName]:
     """Read ``a b - t c - (either t u) d`` from child ``start`` on.
 
     Entries that are not ``valid`` are reported and left out.
     """
-    out: list[Typed] = []
-    pending: list[tuple[str, At]] = []
+    out: list[TypedName] = []
+    pending: list[tuple[str, Place]] = []
     position = start
     wrong = False
     while position < len(node):
         item = node[position]
         if valid(item):
             assert isinstance(item, str)
-            pending.append((item, At(node, position)))
+            pending.append((item, Place(node, position)))
             position += 1
             continue
         glued = (pending or wrong) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None)
         if glued:
             assert isinstance(item, str)
-            here = At(node, position)
-            unglued(context, item, here)
-            out += [Typed(name, at, (item[1:],), here) for name, at in pending]
+            here = Place(node, position)
+            report_missing_space(context, item, here)
+            out += [TypedName(name, at, (item[1:],), here) for name, at in pending]
             pending = []
             wrong = False
             position += 1
@@ -53,39 +53,39 @@ def typed_list(
                 if out:
                     help += "; for an object of two types, write `(either a b)`"
                 message = f"a type without {what} before it"
-                context.error(SC.STRUCTURE, message, At(node, position), "no name has this type", help=help)
+                context.error(SC.STRUCTURE, message, Place(node, position), "no name has this type", help=help)
             if position + 1 >= len(node):
                 context.error(
-                    SC.STRUCTURE, "a type is missing after `-`", At(node, position), "expected a type after this"
+                    SC.STRUCTURE, "a type is missing after `-`", Place(node, position), "expected a type after this"
                 )
                 position += 1
                 types: tuple[str, ...] | None = None
                 where = None
             else:
-                where = At(node, position + 1)
+                where = Place(node, position + 1)
                 types = _alternatives(context, node[position + 1], where)
                 position += 2
-            out += [Typed(name, at, types, where) for name, at in pending]
+            out += [TypedName(name, at, types, where) for name, at in pending]
             pending = []
             wrong = False
             continue
         wrong = True
         if isinstance(item, list):
-            context.error(SC.STRUCTURE, f"expected {what}, found a list", At(node, position), f"not {what}")
+            context.error(SC.STRUCTURE, f"expected {what}, found a list", Place(node, position), f"not {what}")
         else:
-            context.error(SC.STRUCTURE, f"`{item}` is not {what}", At(node, position), f"expected {what}")
+            context.error(SC.STRUCTURE, f"`{item}` is not {what}", Place(node, position), f"expected {what}")
         position += 1
-    out += [Typed(name, at, None, None) for name, at in pending]
+    out += [TypedName(name, at, None, None) for name, at in pending]
     return out
 
 
-def unglued(context: Context, item: str, at: At) -> None:
+def report_missing_space(context: Context, item: str, at: Place) -> None:
     """Say that ``-t`` is read as ``- t``."""
     help = f"write `- {item[1:]}`"
     context.dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
 
 
-def _alternatives(context: Context, node: Node, at: At) -> tuple[str, ...]:
+def _alternatives(context: Context, node: Node, at: Place) -> tuple[str, ...]:
     if isinstance(node, str):
         if is_name(node):
             return (node,)
@@ -95,7 +95,9 @@ def _alternatives(context: Context, node: Node, at: At) -> tuple[str, ...]:
         names = [child for child in node[1:] if is_name(child)]
         for child_index, child in enumerate(node[1:], 1):
             if not is_name(child):
-                context.error(SC.STRUCTURE, "`either` takes names of types", At(node, child_index), "expected a type")
+                context.error(
+                    SC.STRUCTURE, "`either` takes names of types", Place(node, child_index), "expected a type"
+                )
         return tuple(str(n) for n in names)
     context.error(SC.STRUCTURE, "expected a type or `(either type ..)`", at, "expected a type")
     return ()
@@ -108,8 +110,8 @@ class TypeTable:
         self.context = context
         self.names: list[str] = ["object"]
         self.index: dict[str, int] = {"object": 0}
-        self.parents: list[dict[int, At | None]] = [{}]
-        self.declared_at: list[At | None] = [None]
+        self.parents: list[dict[int, Place | None]] = [{}]
+        self.declared_at: list[Place | None] = [None]
         self.ancestors: list[frozenset[int]] = [frozenset((0,))]
         self.domains: list[tuple[int, ...]] = []
         self.domain_sets: list[frozenset[int]] = []
@@ -118,7 +120,7 @@ class TypeTable:
         self._object_types: list[tuple[int, ...]] = []
         self.added: set[int] = set()
 
-    def declare(self, entries: list[Typed]) -> None:
+    def declare(self, entries: list[TypedName]) -> None:
         """Add the types of a ``:types`` section, then check the hierarchy."""
         for entry in entries:
             if entry.name not in self.index:
@@ -135,7 +137,7 @@ class TypeTable:
                     self.parents[own].setdefault(self.index[parent], entry.types_at)
         self._close()
 
-    def _new(self, name: str, at: At | None) -> int:
+    def _new(self, name: str, at: Place | None) -> int:
         self.index[name] = len(self.names)
         self.names.append(name)
         self.parents.append({})
@@ -149,14 +151,14 @@ class TypeTable:
         self.added.add(number)
         return number
 
-    def _implied(self, name: str, at: At) -> None:
+    def _implied(self, name: str, at: Place) -> None:
         """Declare a type that only stands behind ``-``."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         message = f"type `{name}` is declared only as a supertype"
         self.context.dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
         self._new(name, at)
 
-    def unknown(self, name: str, at: At) -> None:
+    def unknown(self, name: str, at: Place) -> None:
         """Report a type that is not declared."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         self.context.error(SC.UNKNOWN_TYPE, f"unknown type `{name}`", at, "not declared", help=help)
@@ -190,7 +192,7 @@ class TypeTable:
                     found |= self.ancestors[parent]
                 self.ancestors[own] = frozenset(found)
 
-    def resolve(self, names: tuple[str, ...] | None, at: At | None) -> tuple[int, ...]:
+    def resolve(self, names: tuple[str, ...] | None, at: Place | None) -> tuple[int, ...]:
         """Type numbers of alternatives; unknown names are reported (or, leniently, made)."""
         if names is None:
             return (0,)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ORDERS, parse_number
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.elaborate.ground_literals import STATEMENTS, GroundLiterals
+from plansafe.verifier.elaborate.symbols import ORDERS, parse_number
 from plansafe.verifier.model.nodes import Fluent, InitialChoice, InitialLiteral, Interval, Number, Unknowns
 
 Key = tuple[int, int]
@@ -24,7 +24,7 @@ class _Said(NamedTuple):
     interval: Interval | None = None
 
 
-class Statements:
+class UnknownStatements:
     """Collects statements while ``:init`` is read; what is given elsewhere is known only at its end."""
 
     def __init__(self, initial: GroundLiterals) -> None:
@@ -66,7 +66,7 @@ class Statements:
             self.context.error(
                 SC.STRUCTURE,
                 f"`unknown` takes one fact or fluent, not {len(node) - 1}",
-                At(node),
+                Place(node),
                 "expected `(unknown (predicate object ..))`",
                 help="write one statement for each" if len(node) > 2 else None,
             )
@@ -89,7 +89,7 @@ class Statements:
             self.context.error(
                 SC.STRUCTURE,
                 f"`{operator}` in `:init` bounds one fluent by numbers",
-                At(node),
+                Place(node),
                 "expected one fluent and one or two numbers",
                 help="write `(<= 2 (fluent ..) 8)`, `(<= (fluent ..) 8)` or `(< 2 (fluent ..))`",
             )
@@ -103,7 +103,7 @@ class Statements:
         found = Interval()
         for place, number in enumerate(numbers):
             if number is not None:
-                found = narrowed(
+                found = intersect_intervals(
                     found, Interval(number, None, strict) if place < at else Interval(None, number, False, strict)
                 )
         # Two numbers side by side are compared with each other, too.
@@ -116,7 +116,7 @@ class Statements:
         head = node[0]
         if len(node) == 1:
             self.context.error(
-                SC.STRUCTURE, f"`{head}` without alternatives", At(node), "expected facts to choose from"
+                SC.STRUCTURE, f"`{head}` without alternatives", Place(node), "expected facts to choose from"
             )
             return
         errors = self.context.errors
@@ -129,9 +129,9 @@ class Statements:
                 self.context.error(
                     SC.STRUCTURE,
                     "the alternatives give values to different fluents",
-                    At(node, child),
+                    Place(node, child),
                     "other fluents than the first alternative",
-                    other=(At(node, 1), "the first alternative"),
+                    other=(Place(node, 1), "the first alternative"),
                     help="give each fluent a value in each alternative",
                 )
                 return
@@ -145,19 +145,19 @@ class Statements:
             return () if literal is None else (literal,)
         if len(item) == 1:
             message = "an alternative without literals is always true"
-            self.context.error(SC.STRUCTURE, message, At(item), "expected literals after `and`")
-        found: dict[tuple[int, int, bool], tuple[InitialLiteral, At]] = {}
+            self.context.error(SC.STRUCTURE, message, Place(item), "expected literals after `and`")
+        found: dict[tuple[int, int, bool], tuple[InitialLiteral, Place]] = {}
         for position in range(1, len(item)):
             literal = self._literal(item, position, values)
             if literal is None:
                 continue
             key = (literal.predicate, literal.code, literal.fluent)
-            first, where = found.setdefault(key, (literal, At(item, position)))
+            first, where = found.setdefault(key, (literal, Place(item, position)))
             if first.value != literal.value:
                 self.context.error(
                     SC.CONTRADICTORY_INIT,
                     "an alternative contradicts itself",
-                    At(item, position),
+                    Place(item, position),
                     "contradicts",
                     other=(where, "this one"),
                 )
@@ -170,7 +170,7 @@ class Statements:
                 self.context.error(
                     SC.STRUCTURE,
                     "`or` chooses among facts, not values",
-                    At(item),
+                    Place(item),
                     "not a literal",
                     help="write `(oneof (= ..) (= ..))`, or an interval such as `(<= 2 (fluent ..) 8)`",
                 )
@@ -188,16 +188,16 @@ class Statements:
         item = node[child]
         if isinstance(item, list) and len(item) == 3 and item[0] == "at" and isinstance(item[2], list):
             message = "a timed literal cannot be unknown"
-            self.context.error(SC.STRUCTURE, message, At(node, child), "a timed literal")
+            self.context.error(SC.STRUCTURE, message, Place(node, child), "a timed literal")
             return None
-        return self.initial.atom(item, At(node, child))
+        return self.initial.atom(item, Place(node, child))
 
     def _fluent(self, node: list[Node], child: int) -> Key | None:
         errors = self.context.errors
         fluent = self.initial.conditions.expression(node, child)
         if not isinstance(fluent, Fluent) or self.context.errors > errors:
             if self.context.errors == errors:
-                self.context.error(SC.STRUCTURE, "expected a fluent", At(node, child), "not a fluent")
+                self.context.error(SC.STRUCTURE, "expected a fluent", Place(node, child), "not a fluent")
             return None
         return fluent.function, self.initial.encode(fluent.arguments)
 
@@ -229,15 +229,15 @@ class Statements:
         both = [one | other for one, other in zip(facts, alone, strict=True)]
         return Unknowns(both, supported, tuple(self.choices), values, self._first)
 
-    def _both(self, section: list[Node], said: _Said, denied: At | None) -> None:
+    def _both(self, section: list[Node], said: _Said, denied: Place | None) -> None:
         """A fact is given, and unknown."""
         given = denied
         if given is None and said.node[1] in section:
-            given = At(section, section.index(said.node[1]))
+            given = Place(section, section.index(said.node[1]))
         self.context.error(
             SC.CONTRADICTORY_INIT,
             "a fact is both given and unknown",
-            At(said.node),
+            Place(said.node),
             "unknown here",
             other=None if given is None else (given, "given here"),
             help="remove one of the two",
@@ -255,28 +255,28 @@ class Statements:
                 at = (initial.fluent_at[said.key], "given here")
                 if said.node[0] == "unknown":
                     message = "a fluent is both given and unknown"
-                    self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "unknown here", other=at)
-                elif is_empty(narrowed(interval, Interval(given, given))):
+                    self.context.error(SC.CONTRADICTORY_INIT, message, Place(said.node), "unknown here", other=at)
+                elif is_empty_interval(intersect_intervals(interval, Interval(given, given))):
                     message = "a fluent's value is outside its interval"
-                    self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "the interval", other=at)
+                    self.context.error(SC.CONTRADICTORY_INIT, message, Place(said.node), "the interval", other=at)
                 continue
             before = values[function].get(code, Interval())
-            values[function][code] = both = narrowed(before, interval)
-            if is_empty(both) and not is_empty(before):
-                other = (At(first[said.key].node), "together with this one") if said.key in first else None
+            values[function][code] = both = intersect_intervals(before, interval)
+            if is_empty_interval(both) and not is_empty_interval(before):
+                other = (Place(first[said.key].node), "together with this one") if said.key in first else None
                 message = "no possible world satisfies the initial state: an interval is empty"
-                self.context.error(SC.NO_WORLD, message, At(said.node), "no value is left", other=other)
+                self.context.error(SC.NO_WORLD, message, Place(said.node), "no value is left", other=other)
             first.setdefault(said.key, said)
 
 
-def narrowed(one: Interval, other: Interval) -> Interval:
+def intersect_intervals(one: Interval, other: Interval) -> Interval:
     """The values that lie in both intervals."""
     low, low_open = _tighter((one.low, one.low_open), (other.low, other.low_open), 1)
     high, high_open = _tighter((one.high, one.high_open), (other.high, other.high_open), -1)
     return Interval(low, high, low_open, high_open)
 
 
-def is_empty(interval: Interval) -> bool:
+def is_empty_interval(interval: Interval) -> bool:
     """Whether no number lies in the interval."""
     if interval.low is None or interval.high is None:
         return False

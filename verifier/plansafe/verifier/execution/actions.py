@@ -6,15 +6,16 @@ from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
-from plansafe.verifier.compile.normal import dnf
-from plansafe.verifier.execution.state import Delta, State, StateChange, checked
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import MAX_LOOPS, Join
+from plansafe.verifier.compile.normal_forms import dnf
+from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
 from plansafe.verifier.model.operations import has_comparison
 
-Run = Callable[..., bool]
+StepFunction = Callable[..., bool]
 """``run(S, F, L, *objects)``: checks the precondition.
 
 If it holds, changes the state, logs changes to ``L``, and returns True.
@@ -48,7 +49,7 @@ class Update(NamedTuple):
     operand: Number
 
 
-class Happening(NamedTuple):
+class SnapEffects(NamedTuple):
     """The effects of a snap action in a state, before they are combined with others."""
 
     adds: list[tuple[int, int]]
@@ -76,15 +77,15 @@ class ActionCode:
         self.emitter = emitter
         self.watched = watched
         # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
-        self._runs: dict[tuple[int, bool], Run] = {}
+        self._runs: dict[tuple[int, bool], StepFunction] = {}
         self._preconditions: dict[int, Callable[..., bool]] = {}
         self._parts: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
-        self._effects: dict[int, Callable[..., Happening]] = {}
+        self._effects: dict[int, Callable[..., SnapEffects]] = {}
         self._reads_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
-        emitter.namespace["checked"] = checked
+        emitter.namespace["checked"] = checked_number
 
-    def run(self, action: Action, possible: bool = False) -> Run:
+    def step_function(self, action: Action, possible: bool = False) -> StepFunction:
         """The function that takes an instantaneous action; compiled at first use.
 
         With ``possible`` its precondition is known to hold.
@@ -103,11 +104,11 @@ class ActionCode:
             functions
         )
 
-    def _fused(self, action: Action, possible: bool) -> Run:
+    def _fused(self, action: Action, possible: bool) -> StepFunction:
         condition = "True" if possible else self.emitter.expression(And(action.start.condition))
         return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap(self, action: Action, end: bool, within: Number) -> Run | None:
+    def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
         """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
 
         It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
@@ -124,7 +125,9 @@ class ActionCode:
                 conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
         return self._checked_changes(conditions, snap, action.parameters, ", duration")
 
-    def _checked_changes(self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str) -> Run:
+    def _checked_changes(
+        self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str
+    ) -> StepFunction:
         """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
         emitter = self.emitter
         name = emitter.fresh()
@@ -180,7 +183,7 @@ class ActionCode:
             f" F[{f}][c] = v{number}",
         ]
 
-    def _general(self, action: Action, possible: bool) -> Run:
+    def _general(self, action: Action, possible: bool) -> StepFunction:
         task, slots = self.task, [v.slot for v in action.parameters]
         holds = None if possible else self.condition(action.start.condition, slots)
         effects = self.effects(action.start, slots)
@@ -190,7 +193,7 @@ class ActionCode:
                 return False
             happening = effects(facts, fluents, None, *objects)
             plain = not happening.updates
-            delta = Delta(happening.deletes, happening.adds, []) if plain else combine(fluents, [happening])
+            delta = Delta(happening.deletes, happening.adds, []) if plain else combine_effects(fluents, [happening])
             State(task, facts, fluents).apply(delta, log)
             return True
 
@@ -204,7 +207,7 @@ class ActionCode:
             found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
 
-    def unmet(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+    def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
         """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
         known = self._parts.get(id(action))
         if known is None:
@@ -213,7 +216,7 @@ class ActionCode:
             known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
         return tuple([part for part, holds in known if not _holds(holds, state, objects)])
 
-    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+    def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
         if self._numeric(action):
             self.delta(action, state, objects)
@@ -227,7 +230,7 @@ class ActionCode:
         if found is None:
             self._actions.append(action)
             found = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
-        return combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
+        return combine_effects(state.fluents, [found(state.facts, state.fluents, None, *objects)])
 
     def _numeric(self, action: Action) -> bool:
         known = self._reads_numbers.get(id(action))
@@ -241,10 +244,10 @@ class ActionCode:
         """``f(S, F, *objects)`` for a conjunction."""
         return self.emitter.condition(And(parts), slots)
 
-    def effects(self, snap: Snap, slots: list[int]) -> Callable[..., Happening]:
+    def effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
         """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
         emitter = self.emitter
-        emitter.namespace.setdefault("Happening", Happening)
+        emitter.namespace.setdefault("Happening", SnapEffects)
         emitter.namespace.setdefault("Update", Update)
         name = emitter.fresh()
         lines: list[str] = []
@@ -321,7 +324,7 @@ def _gathered(lines: list[str]) -> list[str]:
     return [line for block in out for line in block]
 
 
-def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
+def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffects]) -> Delta:
     """Unite the effects of one happening.
 
     Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
@@ -351,24 +354,24 @@ def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> De
             elif update.operator == "scale-down":
                 if update.operand == 0:
                     raise ZeroDivisionError
-                value = arithmetic("/", [value, update.operand])
-        values.append((function, code, checked(value)))
+                value = apply_operator("/", [value, update.operand])
+        values.append((function, code, checked_number(value)))
     return Delta(deletes, adds, values)
 
 
-Remembered = dict[tuple[int, tuple[int, ...]], bool | None]
+StartConditions = dict[tuple[int, tuple[int, ...]], bool | None]
 """Effects of a durative action's end (by number and binding) with the value that their start conditions had."""
 
 
-def interpreted(
-    evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: Remembered | None = None
-) -> Happening:
+def interpret_effects(
+    evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: StartConditions | None = None
+) -> SnapEffects:
     """The effects of a snap action by the slow definition.
 
-    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
+    Raises :class:`UndefinedNumber` if an effect condition, an operand, or the fluent that it changes is.
     """
     task = evaluator.task
-    happening = Happening([], [], [])
+    happening = SnapEffects([], [], [])
     for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **bind(effect.variables, objects)}
@@ -377,7 +380,9 @@ def interpreted(
             if started is False or holds is False:  # both are one condition: what is false decides
                 continue
             if started is None or holds is None:
-                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+                raise UndefinedNumber(
+                    evaluator.undefined(effect.condition, inner) or "an effect condition is undefined"
+                )
             happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
@@ -385,14 +390,14 @@ def interpreted(
                 if a.operator != "assign":
                     evaluator.number(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
-                    raise Undefined("division by zero")
+                    raise UndefinedNumber("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
     return happening
 
 
-def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Remembered:
+def evaluate_start_conditions(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> StartConditions:
     """At the start of a durative action: the values that the start conditions of its end's effects have now."""
-    out: Remembered = {}
+    out: StartConditions = {}
     for number, effect in enumerate(end.effects):
         if effect.at_start is TRUE:
             continue

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
-from plansafe.verifier.compile.triggers import unify
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.triggers import emit_argument_match
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
 Table = dict[int, list[int]]
-UNINDEXED = 16
+MAX_UNINDEXED_OBJECTS = 16
 """With so few objects, looking at each of them is cheaper than an index."""
 _BATCH = "S, F, I, codes, out"
 
 
-class Tables(dict[int, Table]):
+class JoinIndexes(dict[int, Table]):
     """The indexes ``I`` of the facts as they are when a join first asks; to be used while these do not change.
 
     Those of sets that ``base`` indexes as well are taken from there.
     """
 
-    def __init__(self, emitter: Emitter, facts: Facts, base: Tables | None = None) -> None:
+    def __init__(self, emitter: Emitter, facts: Facts, base: JoinIndexes | None = None) -> None:
         self.emitter = emitter
         self.facts = facts
         self.base = base
@@ -48,14 +49,14 @@ class Tables(dict[int, Table]):
         return table
 
 
-class Seeded(NamedTuple):
+class SeededJoin(NamedTuple):
     """``find(S, F, I, codes, out)`` adds to ``out`` the facts of ``head`` that one of ``codes`` helps to derive."""
 
     head: int
-    find: Callable[[Facts, Fluents, Tables, Iterable[int], set[int]], None]
+    find: Callable[[Facts, Fluents, JoinIndexes, Iterable[int], set[int]], None]
 
 
-Work = list[tuple[Seeded, set[int]]]
+JoinQueue = list[tuple[SeededJoin, set[int]]]
 """Joins to run, each with its ``codes``."""
 
 
@@ -64,7 +65,7 @@ class _Rule(NamedTuple):
     disjunct: Disjunct
 
 
-class Derivations:
+class StratumJoins:
     """The joins of one stratum; each is compiled when it is first asked for.
 
     ``opaque`` are the predicates, and ``-1 - f`` for fluents, that are read inside something quantified or compared:
@@ -97,13 +98,13 @@ class Derivations:
                     if index in self.predicates:
                         self._opaque_readers.setdefault(index, []).append(rule)
         self.opaque = frozenset(opaque)
-        self._first: Work | None = None
-        self._seeded: dict[tuple[int, bool], list[Seeded]] = {}
-        self._grown: dict[int, list[Seeded]] = {}
-        self._checks: dict[int, list[Callable[[Facts, Fluents, Tables, int], bool]]] = {}
+        self._first: JoinQueue | None = None
+        self._seeded: dict[tuple[int, bool], list[SeededJoin]] = {}
+        self._grown: dict[int, list[SeededJoin]] = {}
+        self._checks: dict[int, list[Callable[[Facts, Fluents, JoinIndexes, int], bool]]] = {}
 
     @property
-    def first(self) -> Work:
+    def first(self) -> JoinQueue:
         """The joins of the rules that may derive something while the stratum is empty, whatever the ``codes``."""
         if self._first is None:
             rules = [
@@ -121,7 +122,7 @@ class Derivations:
             self._first = [(seeded, set()) for seeded in self._linked([(rule, None) for rule in rules])]
         return self._first
 
-    def seeded(self, predicate: int, positive: bool) -> list[Seeded]:
+    def seeded(self, predicate: int, positive: bool) -> list[SeededJoin]:
         """The joins from facts of a predicate that rules read as a literal, negated unless ``positive``."""
         key = predicate, positive
         found = self._seeded.get(key)
@@ -129,7 +130,7 @@ class Derivations:
             found = self._seeded[key] = self._linked(self._readers.get(key, []))
         return found
 
-    def grown(self, predicate: int) -> list[Seeded]:
+    def grown(self, predicate: int) -> list[SeededJoin]:
         """The joins to run after a predicate of this stratum grew: those from its facts, and in full what is opaque."""
         found = self._grown.get(predicate)
         if found is None:
@@ -137,7 +138,9 @@ class Derivations:
             found = self._grown[predicate] = self.seeded(predicate, True) + self._linked(again)
         return found
 
-    def derivable(self, predicate: int, codes: set[int], facts: Facts, fluents: Fluents, tables: Tables) -> set[int]:
+    def derivable(
+        self, predicate: int, codes: set[int], facts: Facts, fluents: Fluents, tables: JoinIndexes
+    ) -> set[int]:
         """Those of the facts that some rule derives from what holds now."""
         checks = self._checks.get(predicate)
         if checks is None:
@@ -150,10 +153,10 @@ class Derivations:
             found.update([code for code in codes if code not in found and check(facts, fluents, tables, code)])
         return found
 
-    def _linked(self, wanted: Iterable[tuple[_Rule, FormulaLiteral | None]]) -> list[Seeded]:
+    def _linked(self, wanted: Iterable[tuple[_Rule, FormulaLiteral | None]]) -> list[SeededJoin]:
         with self.emitter.asking():
             named = [(rule.axiom.predicate, self._join(rule, seed)) for rule, seed in wanted]
-        return [Seeded(head, self.emitter.link(name)) for head, name in named]
+        return [SeededJoin(head, self.emitter.link(name)) for head, name in named]
 
     def _domains(self, rule: _Rule) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
@@ -161,7 +164,7 @@ class Derivations:
     def _emitted(
         self, rule: _Rule, context: str, bound: frozenset[int], inner: str, seed: FormulaLiteral | None = None
     ) -> list[str]:
-        indexed = len(self.emitter.task.objects) > UNINDEXED
+        indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
             self.emitter, self._domains(rule), context, indexed=indexed, guarded=True, unindexed=self.predicates
         )
@@ -177,7 +180,9 @@ class Derivations:
             lines = self._emitted(rule, _BATCH, frozenset(), inner)
         else:
             assert isinstance(seed.formula, Atom)
-            match, bound = unify(emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule))
+            match, bound = emit_argument_match(
+                emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule)
+            )
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
             lines += [" " + line for line in match + self._emitted(rule, _BATCH, bound, inner, seed)]
@@ -189,7 +194,7 @@ class Derivations:
         """Queue ``f(S, F, I, code) -> bool``: whether a rule derives a fact."""
         emitter = self.emitter
         head = tuple([-1 - v.slot for v in rule.axiom.parameters])
-        lines, bound = unify(emitter, rule.axiom.predicate, head, self._domains(rule))
+        lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
         lines += [*self._emitted(rule, "S, F, I", bound, "return True"), "return False"]
         name = emitter.fresh()

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.execution.axiom_joins import UNINDEXED, Derivations, Facts, Fluents, Tables, Work
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.execution.axiom_joins import (
+    MAX_UNINDEXED_OBJECTS,
+    Facts,
+    Fluents,
+    JoinIndexes,
+    JoinQueue,
+    StratumJoins,
+)
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
 from plansafe.verifier.model.operations import symbols_read
 
 Delta = dict[int, set[int]]
 """Facts by predicate."""
-PATIENCE = 3
+DELETION_SHARE = 3
 """Where more than one in so many facts of a stratum would be deleted, it is cheaper to compute it anew."""
-FEW = 24
+MAX_RECOMPUTED_FACTS = 24
 """So many derived facts are sooner computed anew than followed, where there are few objects, too."""
 
 
@@ -31,12 +38,14 @@ class Axioms:
                 inputs |= symbols_read(axiom.body)
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
-        self._small = len(task.objects) <= UNINDEXED
-        self._strata = [Derivations(emitter, part) for stratum in task.axioms for part in components(stratum)]
+        self._small = len(task.objects) <= MAX_UNINDEXED_OBJECTS
+        self._strata = [
+            StratumJoins(emitter, part) for stratum in task.axioms for part in dependency_components(stratum)
+        ]
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""
-        tables = Tables(self.emitter, facts)
+        tables = JoinIndexes(self.emitter, facts)
         for rules in self._strata:
             fixpoint(rules, facts, fluents, tables)
 
@@ -52,7 +61,7 @@ class Axioms:
             return
         before = {predicate: facts[predicate] for predicate in self.derived}
         try:
-            if self._small and sum([len(known) for known in before.values()]) <= FEW:
+            if self._small and sum([len(known) for known in before.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
                 read = [change for change in log if (change[0] if change[0] < base else base - 1 - change[0]) in inputs]
@@ -76,7 +85,7 @@ class Axioms:
                 facts[predicate] = known
 
 
-def components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
+def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
     """The axioms of a stratum by what depends on each other, each group after those it reads (Kosaraju, 1978)."""
     graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
@@ -112,7 +121,7 @@ def components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
     return [tuple(groups[number]) for number in sorted(groups)]
 
 
-def fixpoint(rules: Derivations, facts: Facts, fluents: Fluents, tables: Tables) -> None:
+def fixpoint(rules: StratumJoins, facts: Facts, fluents: Fluents, tables: JoinIndexes) -> None:
     """Set the predicates of a stratum to their least fixpoint; those before it are right."""
     for predicate in rules.predicates:
         facts[predicate] = set()
@@ -124,7 +133,7 @@ def fixpoint(rules: Derivations, facts: Facts, fluents: Fluents, tables: Tables)
 
 
 def _grow(
-    rules: Derivations, facts: Facts, fluents: Fluents, tables: Tables, work: Work, delta: Delta, old: Delta
+    rules: StratumJoins, facts: Facts, fluents: Fluents, tables: JoinIndexes, work: JoinQueue, delta: Delta, old: Delta
 ) -> None:
     """Add what joins find, and all that follows from that and from ``delta``, what is new already.
 
@@ -173,13 +182,13 @@ class Maintenance:
                 other[index].discard(code)  # changed back
             else:
                 into.setdefault(index, set()).add(code)
-        self.tables = Tables(emitter, facts)
+        self.tables = JoinIndexes(emitter, facts)
         self._emitter = emitter
-        self._before: Tables | None = None
+        self._before: JoinIndexes | None = None
         self._old: Delta = {}
         """The sets of the derived predicates that were replaced, as they were."""
 
-    def follow(self, rules: Derivations) -> None:
+    def follow(self, rules: StratumJoins) -> None:
         """Put a stratum right; those before it are."""
         touched = rules.reads & self.changed
         if not touched:
@@ -201,7 +210,7 @@ class Maintenance:
             if now is not known:
                 self._note(predicate, known, over.get(predicate, set()) - now, now - known)
 
-    def recompute(self, rules: Derivations, old: Delta) -> None:
+    def recompute(self, rules: StratumJoins, old: Delta) -> None:
         """Compute a stratum again and record the differences from its ``old`` facts."""
         facts = self.facts
         fixpoint(rules, facts, self.fluents, self.tables)
@@ -216,31 +225,31 @@ class Maintenance:
         self.gone[predicate], self.came[predicate] = gone, came
 
     @property
-    def before(self) -> Tables:
+    def before(self) -> JoinIndexes:
         """The facts before the step, with their indexes. Derived predicates must not have been replaced unnoted."""
         if self._before is None:
             past = list(self.facts)
             for index in self.changed:
                 if index >= 0 and index not in self._old:
                     past[index] = (past[index] - self.came.get(index, set())) | self.gone.get(index, set())
-            self._before = Tables(self._emitter, past, self.tables)
+            self._before = JoinIndexes(self._emitter, past, self.tables)
         for predicate, known in self._old.items():
             self._before.facts[predicate] = known
         return self._before
 
-    def _seeds(self, rules: Derivations, touched: Iterable[int], less: bool) -> Work:
+    def _seeds(self, rules: StratumJoins, touched: Iterable[int], less: bool) -> JoinQueue:
         """The joins from what changed that find what may be true no more (``less``), or newly true."""
-        work: Work = []
+        work: JoinQueue = []
         for predicate in touched:
             for codes, positive in ((self.gone.get(predicate), less), (self.came.get(predicate), not less)):
                 if codes:
                     work += [(seeded, codes) for seeded in rules.seeded(predicate, positive)]
         return work
 
-    def _overdeleted(self, rules: Derivations, touched: Iterable[int], old: Delta) -> Delta | None:
+    def _overdeleted(self, rules: StratumJoins, touched: Iterable[int], old: Delta) -> Delta | None:
         """All that was derived, before the step, from what holds no more; ``None`` if that is much."""
         over: Delta = {}
-        left = sum([len(known) for known in old.values()]) // PATIENCE
+        left = sum([len(known) for known in old.values()]) // DELETION_SHARE
         work = self._seeds(rules, touched, True)
         while work:
             tables = self.before
@@ -259,7 +268,7 @@ class Maintenance:
             work = [(seeded, codes) for head, codes in delta.items() for seeded in rules.seeded(head, True)]
         return {predicate: codes for predicate, codes in over.items() if codes}
 
-    def _insert(self, rules: Derivations, touched: Iterable[int], old: Delta, over: Delta) -> None:
+    def _insert(self, rules: StratumJoins, touched: Iterable[int], old: Delta, over: Delta) -> None:
         """Add what is derived, still or newly."""
         facts, fluents, tables = self.facts, self.fluents, self.tables
         delta: Delta = {}

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context
-from plansafe.verifier.elaborate.task import Elaborated, elaborate
+from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.task import ElaboratedTask, elaborate_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.one_world import LeavesOpen, LeftOpen, left_open, refused
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.steps import Tolerance, rounded
+from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, refusal_of
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.model.uncollected import uncollected
 from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
@@ -45,12 +46,12 @@ if TYPE_CHECKING:
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only guards against runaway recursion.
-RECURSION = 1_000_000
+RECURSION_LIMIT = 1_000_000
 # 65,536 bits, the largest number there is, in decimal.
-DIGITS = 20_100
+MAX_DIGITS = 20_100
 _SHAPE = frozenset((SC.UNBALANCED, SC.STRUCTURE))
 
-Resolve = Callable[[str, Source], Source | None]
+ResolveSpecification = Callable[[str, Source], Source | None]
 """Finds the specification that another one (the second argument) extends by a name; ``None``: there is none."""
 
 
@@ -91,7 +92,7 @@ class CompiledTask(NamedTuple):
     """A task with its rules, compiled once for any number of plans.
 
     ``sources`` are all texts that labels may refer to, by name; ``context`` knows their places. ``expanded`` are the
-    specifications before they are typed. ``left_open``: what the description leaves open, if there are many worlds
+    specifications before they are typed. ``open_feature``: what the description leaves open, if there are many worlds
     (docs/worlds.md). ``diagnostics`` are warnings and notes.
     """
 
@@ -106,11 +107,11 @@ class CompiledTask(NamedTuple):
     openings: tuple[OpenPredicate, ...]
     invariants: tuple[WorldInvariant, ...]
     engine: Engine
-    left_open: LeftOpen | None
+    open_feature: OpenFeature | None
     diagnostics: tuple[Diagnostic, ...]
     specs: tuple[Source, ...]
     """The specifications as they were given."""
-    resolve: Resolve | None
+    resolve: ResolveSpecification | None
     kinds: Kinds
     """The kinds that mappings bind."""
     bindings: tuple[int, ...]
@@ -124,26 +125,26 @@ class CompiledTask(NamedTuple):
         return self.engine.task
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the description leaves anything open."""
-        return self.left_open is not None
+        return self.open_feature is not None
 
-    def tolerance(self, read: ReadSteps) -> Tolerance:
+    def tolerance(self, read: ResolvedPlan) -> Tolerance:
         """The tolerance of durations and separation in a plan, with what its last decimalis accepted."""
-        return rounded(self.options.tolerance, read.text.decimals)
+        return rounded_tolerance(self.options.tolerance, read.text.decimals)
 
-    def refusal(self, what: str, read: ReadSteps | None = None) -> Diagnostic | None:
+    def refusal(self, what: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
         """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
-        found = self.left_open
-        if found is None and read is not None and read.open:
-            found = LeftOpen("the order or the durations of the plan are open")
-        return None if found is None else refused(found, what)
+        found = self.open_feature
+        if found is None and read is not None and read.is_open:
+            found = OpenFeature("the order or the durations of the plan are open")
+        return None if found is None else refusal_of(found, what)
 
-    def require_one_world(self, what: str, read: ReadSteps | None = None) -> None:
-        """Raise :class:`LeavesOpen` unless there is one world alone."""
+    def require_one_world(self, what: str, read: ResolvedPlan | None = None) -> None:
+        """Raise :class:`NeedsOneWorld` unless there is one world alone."""
         diagnostic = self.refusal(what, read)
         if diagnostic is not None:
-            raise LeavesOpen(diagnostic)
+            raise NeedsOneWorld(diagnostic)
 
     @property
     def given_kinds(self) -> tuple[ClassKinds, ...]:
@@ -164,7 +165,7 @@ class CompiledTask(NamedTuple):
         """The same for a task over the same names that leaves nothing open, with these rules instead of its own."""
         rules = self.rules if rules is None else rules
         engine = _engine(task, rules, self.symbols, self.options)
-        return self._replace(rules=rules, engine=engine, left_open=None, bindings=_bindings(task, rules))
+        return self._replace(rules=rules, engine=engine, open_feature=None, bindings=_bindings(task, rules))
 
 
 class Rejected(NamedTuple):
@@ -179,7 +180,7 @@ def compile_task(
     problem: Source,
     specs: Sequence[Source] = (),
     options: Options | None = None,
-    resolve: Resolve | None = None,
+    resolve: ResolveSpecification | None = None,
 ) -> CompiledTask | Rejected:
     """Read, check and compile a task and its rules. Raises ``TypeError`` for what is no source."""
     expect_sources(domain=domain, problem=problem)
@@ -187,11 +188,11 @@ def compile_task(
         raise TypeError(f"specs takes a sequence of Sources, not one {type(specs).__name__}: write [..] around it")
     for spec in specs:
         expect_sources(specs=spec)
-    if sys.getrecursionlimit() < RECURSION:
-        sys.setrecursionlimit(RECURSION)
-    if 0 < sys.get_int_max_str_digits() < DIGITS:
-        sys.set_int_max_str_digits(DIGITS)
-    with uncollected():
+    if sys.getrecursionlimit() < RECURSION_LIMIT:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+    if 0 < sys.get_int_max_str_digits() < MAX_DIGITS:
+        sys.set_int_max_str_digits(MAX_DIGITS)
+    with paused_garbage_collection():
         return _compiled(domain, problem, specs, options or Options(), resolve)
 
 
@@ -210,7 +211,7 @@ def _compiled(
     problem: Source,
     specs: Sequence[Source],
     options: Options,
-    resolve: Resolve | None,
+    resolve: ResolveSpecification | None,
     opened: Container[str] = (),
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
@@ -223,7 +224,7 @@ def _compiled(
     rules.constraints(elaborated.constraints)
     home = None
     if options.home is not None:
-        from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - where there is a profile of a home
+        from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - loaded if there is a home profile
 
         home = ProfileApplication(options.home, context)
     classes = () if options.home is None else options.home.classes
@@ -240,7 +241,7 @@ def _compiled(
     names = tuple(symbols.types.names)
     task = elaborated.task._replace(object_types=tuple(symbols.object_types), type_names=names)
     openings, invariants = tuple(rules.openings), tuple(rules.invariants)
-    found = left_open(task, context, openings, invariants)
+    found = find_open_feature(task, context, openings, invariants)
     engine = _engine(task, rules.rules, symbols, options, found)
     return CompiledTask(
         domain,
@@ -264,18 +265,18 @@ def _compiled(
     )
 
 
-def _elaborated(context: Context, domain: Source, problem: Source) -> Elaborated | None:
+def _elaborated(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
     """The task and what the rules need of it; ``None`` if a text cannot be read at all."""
     tops = []
     for source in (domain, problem):
-        top, found = read_text(source)
+        top, found = parse_source(source)
         context.diagnostics.extend(found)
         if top is None:
             context.errors += max(len(found), 1)
         else:
             context.places.append(Places(source, top))
             tops.append(top)
-    return elaborate(context, tops[0], tops[1]) if len(tops) == 2 else None
+    return elaborate_task(context, tops[0], tops[1]) if len(tops) == 2 else None
 
 
 def _specified(
@@ -284,7 +285,7 @@ def _specified(
     task: str,
     specs: Sequence[Source],
     sources: dict[str, Source],
-    resolve: Resolve | None,
+    resolve: ResolveSpecification | None,
     home: ProfileApplication | None,
     classes: Sequence[ClassKinds],
     opened: Container[str],
@@ -330,14 +331,16 @@ def _specified(
     return expanded, bound_kinds(symbols, expanded)
 
 
-def _engine(task: Task, rules: list[Rule], symbols: Symbols, options: Options, found: LeftOpen | None = None) -> Engine:
+def _engine(
+    task: Task, rules: list[Rule], symbols: Symbols, options: Options, found: OpenFeature | None = None
+) -> Engine:
     return Engine(
         task,
         rules,
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refused=None if found is None else refused(found, "the replay in one world"),
+        refusal=None if found is None else refusal_of(found, "the replay in one world"),
     )
 
 
@@ -351,7 +354,7 @@ def _expected(
     """All diagnostics; the first mistake of shape in each text says what the grammar expected there."""
     if not any([d.code in _SHAPE for d in context.diagnostics]):
         return tuple(context.diagnostics)
-    from plansafe.grammar.expected import expectation  # noqa: PLC0415 - loads lark
+    from plansafe.grammar.expected_syntax import expectation_notes  # noqa: PLC0415 - loads lark
 
     kinds = {domain.name: "domain", problem.name: "problem"}
     told: set[str] = set()
@@ -360,7 +363,7 @@ def _expected(
         name = diagnostic.labels[0].source if diagnostic.labels else ""
         if diagnostic.code in _SHAPE and name in sources and name not in told:
             told.add(name)
-            notes = expectation(kinds.get(name, "specification"), sources[name])
+            notes = expectation_notes(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
         out.append(diagnostic)
     return tuple(out)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
-from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
+from plansafe.verifier.execution.monitors.runtime import ActionFact, RuleSet, Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.footprints import Footprints
+from plansafe.verifier.model.footprints import FootprintFinder
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.search_actions import LegalActions, Projection
@@ -44,17 +45,17 @@ class Engine:
         *,
         lenient_types: bool = False,
         max_instances: int = MAX_INSTANCES,
-        refused: Diagnostic | None = None,
+        refusal: Diagnostic | None = None,
     ) -> None:
         self.task = task
         self.rules = rules
         self.action_predicates = action_predicates
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
-        self.footprints = Footprints(task)
+        self.footprints = FootprintFinder(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
-        self.plan = Plan(task, rules, action_predicates, max_instances)
-        self.refused = refused
+        self.rule_set = RuleSet(task, rules, action_predicates, max_instances)
+        self.refusal = refusal
         """Why one state cannot stand for this task: something in it is left open."""
         self._initial = State.initial(task)
         for literal in task.timed_literals:
@@ -65,9 +66,9 @@ class Engine:
         self.prototype: Runtime | None = None
         self.limit: Limit | None = None
         watched: frozenset[int] = frozenset()
-        if self.plan.parts or any([rule.step_patterns for rule in rules]):
+        if self.rule_set.parts or any([rule.step_patterns for rule in rules]):
             try:
-                self.prototype = Runtime(self.plan, self.emitter)
+                self.prototype = Runtime(self.rule_set, self.emitter)
                 watched = self.prototype.watched
                 self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
             except TooManyInstances:
@@ -77,14 +78,14 @@ class Engine:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
         self._full_code: ActionCode | None = None
-        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
+        self.chunk_cache: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
-        self.explains = False
+        self.expects_failures = False
         """Whether the last plan had a failed step, so that the next of a batch may keep what will explain one."""
-        self.apart: dict[tuple[int, Number], LiftedCode | None] = {}
+        self.timed_code: dict[tuple[int, Number], LiftedCode | None] = {}
         """Code for happenings of timed plans that are apart, by action and tolerance."""
         self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
-        self.acting = bool([p for p in action_predicates.values() if p in self.plan.momentary])
+        self.reads_actions = bool([p for p in action_predicates.values() if p in self.rule_set.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
         self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
 
@@ -121,7 +122,7 @@ class Engine:
         return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
     @cached_property
-    def changeable(self) -> tuple[int, ...]:
+    def changeable_indexes(self) -> tuple[int, ...]:
         """The predicates that some action changes, and all fluents (numbered after them); derived facts follow."""
         static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
         base = len(self.task.predicates)
@@ -129,7 +130,7 @@ class Engine:
         return (*facts, *range(base, base + len(self.task.functions)))
 
     @cached_property
-    def changers(self) -> dict[tuple[int, bool], list[str]]:
+    def changing_actions(self) -> dict[tuple[int, bool], list[str]]:
         """By predicate and value, the actions that can give a fact of it this value."""
         found: dict[tuple[int, bool], dict[str, None]] = {}
         for action in self.task.actions.values():
@@ -139,7 +140,7 @@ class Engine:
                         found.setdefault((atom.predicate, value), {})[action.name] = None
         return {key: list(names) for key, names in found.items()}
 
-    def changes(self, action: model.Action) -> tuple[int, ...]:
+    def changed_indexes(self, action: model.Action) -> tuple[int, ...]:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
         known = self._changes.get(id(action))
         if known is None:
@@ -166,8 +167,8 @@ class Engine:
         return self._initial.fork()
 
     def initial_shared(self) -> State:
-        """S0 itself, derived facts included, for those who copy what they change (:meth:`State.own`)."""
-        return self._initial.shared()
+        """S0 itself, derived facts included, for those who copy what they change (:meth:`State.unshare`)."""
+        return self._initial.shared_copy()
 
     def runtime(self, timed: bool, state: State) -> Runtime | None:
         """Fresh monitors at S0."""
@@ -175,7 +176,7 @@ class Engine:
             return None
         prototype = self.prototype
         if timed:
-            run = Runtime(self.plan, self.emitter)
+            run = Runtime(self.rule_set, self.emitter)
             run.start(state, LetterTime(0, 0, True))
             return run
         return prototype.fork()
@@ -197,7 +198,7 @@ class Engine:
 
     def depart(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
         """Tell the monitors which step is taken in a state, or that it ends without one."""
-        if self.acting:
+        if self.reads_actions:
             action_fact = None if taken is None else self.action_fact("start", taken)
             runtime.depart(state, () if action_fact is None else (action_fact,), moment)
 
@@ -205,3 +206,17 @@ class Engine:
         """The action fact of a step, if some rule reads it."""
         predicate = self.action_predicates.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
+
+    def decides(self, violation: Violation, criteria: VerdictCriteria) -> bool:
+        """Whether a violation makes a plan unsafe."""
+        objects = self.task.names(violation.binding) if criteria.exemptions else ()
+        return criteria.is_decisive(self.rules[self.rule_set.parts[violation.part].rule], violation.blame, objects)
+
+    def leaves_undecided(self, instances: Iterable[tuple[int, tuple[int, ...]]], criteria: VerdictCriteria) -> bool:
+        """Whether some undecided instance (part and binding) leaves the verdict undecided.
+
+        Exemptions do not apply: an exemption excludes findings, and does not decide an instance.
+        """
+        return any(
+            [criteria.is_severe_enough(self.rules[self.rule_set.parts[part].rule].severity) for part, _ in instances]
+        )

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
-from plansafe.verifier.execution.broken_instances import Broken, Option, broken, deciding, faults, news, undecided
-from plansafe.verifier.execution.deciding import counts
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.broken_instances import (
+    BrokenInstance,
+    StepOption,
+    decisive,
+    has_lasting_violation,
+    lasting_violations,
+    new_violations,
+    undecided_instances,
+)
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -15,10 +22,10 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.monitor_key import Key, monitor_key
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
@@ -65,8 +72,8 @@ class Execution:
         letter: int = 0,
         criteria: VerdictCriteria = EVERY_VIOLATION,
     ) -> None:
-        if engine.refused is not None:
-            raise LeavesOpen(engine.refused)
+        if engine.refusal is not None:
+            raise NeedsOneWorld(engine.refusal)
         self.engine = engine
         self.task = engine.task
         self.state = engine.initial() if state is None else state
@@ -98,7 +105,7 @@ class Execution:
         """An independent execution that stands here. What neither changes is shared: a few microseconds."""
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.criteria = self.engine, self.task, self.letter, self.criteria
-        copy.state = self.state.shared()
+        copy.state = self.state.shared_copy()
         copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
         copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one  # noqa: SLF001 - of its own class
@@ -108,7 +115,7 @@ class Execution:
         copy.history = []
         return copy
 
-    def unwatched(self) -> Execution:
+    def without_rules(self) -> Execution:
         """A copy that watches no rule: what can be done and reached from here, in a fraction of the time."""
         copy = self.fork()
         if copy.runtime is not None:
@@ -127,7 +134,7 @@ class Execution:
     def _own(self, changed: Iterable[int]) -> None:
         """Copy the sets of predicates (and fluents) that will change, where a copy of this execution shares them."""
         if self._mine is not None:
-            self.state.own(changed, self._mine)
+            self.state.unshare(changed, self._mine)
 
     def _forget(self, log: Iterable[StateChange]) -> None:
         """What changes looks different in the next key."""
@@ -163,11 +170,11 @@ class Execution:
         return True
 
     def follow(self, steps: Iterable[GroundAction]) -> bool:
-        """Take steps in place for good: the monitors are copied once and not at each step, so that none is taken back.
+        """Take steps in place; ``False`` if a step cannot be taken.
 
-        For who asks at the end alone, in a fraction of the time of :meth:`take`; :attr:`news` says nothing of them.
-        ``False`` if one cannot be taken. Then, and where it raises (what :meth:`take` raises), nothing may be asked of
-        this execution any more.
+        The monitors are copied once, not at each step. This is much faster than :meth:`take`, but the steps cannot be
+        undone and :attr:`new_violations` does not describe them. After ``False`` or an exception (those of
+        :meth:`take`), the execution must not be used.
         """
         state = self.state
         self.history.clear()
@@ -189,8 +196,8 @@ class Execution:
     def _move(self, step: GroundAction, log: list[StateChange]) -> bool:
         """Change the state alone, and note what changes; whether the step can be taken."""
         engine, state = self.engine, self.state
-        self._own(engine.changes(step.action))
-        run = engine.full_code.run(step.action)
+        self._own(engine.changed_indexes(step.action))
+        run = engine.full_code.step_function(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
                 return False
@@ -214,13 +221,13 @@ class Execution:
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
             return False
         try:
-            delta = combine(self.state.fluents, [interpreted(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            delta = combine_effects(self.state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
             return False
         self.state.apply(delta, log)
         return True
 
-    def observed(self, log: list[StateChange]) -> None:
+    def record_observation(self, log: list[StateChange]) -> None:
         """The state was changed from outside, by what was observed: what cannot be taken back."""
         self.history.clear()
         self._forget(log)
@@ -253,8 +260,8 @@ class Execution:
     def legal(self, *names: str) -> Iterator[GroundAction]:
         """All legal ground actions of the present state (of the named actions only, if any are named), each once."""
         legal = self.engine.legal
-        searches = legal.prepared(names)
-        return legal.of(self.state, self._covering(legal.asked), searches)
+        searches = legal.searches_for(names)
+        return legal.find(self.state, self._covering(legal.index_specs), searches)
 
     def _covering(self, asked: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
         """The indexes of the present state, with those that searches ask for."""
@@ -264,37 +271,37 @@ class Execution:
         self._indexes.cover(self.engine.emitter, asked, self.state.facts)
         return self._indexes
 
-    def options(self, *names: str) -> list[Option]:
+    def options(self, *names: str) -> list[StepOption]:
         """All legal steps of the present state, each with the instances of rules that it would break.
 
-        As :attr:`news` of :meth:`after` says of each, in one call and in place: what the steps have in common is asked
-        once, and only the monitors that a step concerns are asked about it.
+        Equal to :attr:`new_violations` of :meth:`after` for each step, but faster: what the steps have in common is
+        evaluated once, and a monitor is asked only about the steps that concern it.
         """
         steps = list(self.legal(*names))
         if self.runtime is None:
-            return [Option(step) for step in steps]
-        from plansafe.verifier.execution.step_options import Foresight  # noqa: PLC0415 - for searches alone
+            return [StepOption(step) for step in steps]
+        from plansafe.verifier.execution.step_options import StepForesight  # noqa: PLC0415 - for searches alone
 
-        return Foresight(self.engine, self.state, self.runtime, self.letter).options(steps)
+        return StepForesight(self.engine, self.state, self.runtime, self.letter).options(steps)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     @property
-    def news(self) -> tuple[Broken, ...]:
+    def new_violations(self) -> tuple[BrokenInstance, ...]:
         """What the last step broke: the instances of rules whose violation decides since, or that it made undecided."""
         if self.runtime is None or self._before is None:
             return ()
-        return news(self._before, self.runtime, self.criteria)
+        return new_violations(self._before, self.runtime, self.criteria)
 
     @property
-    def faults(self) -> tuple[Broken, ...]:
+    def lasting_violations(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that are violated, or undecided, whatever comes: what every step and S0 broke."""
-        return () if self.runtime is None else faults(self.runtime, self.criteria)
+        return () if self.runtime is None else lasting_violations(self.runtime, self.criteria)
 
     @property
     def broken(self) -> bool:
         """Whether some rule is violated, whatever comes, so that it decides."""
-        return self.runtime is not None and broken(self.runtime, self.criteria)
+        return self.runtime is not None and has_lasting_violation(self.runtime, self.criteria)
 
     @property
     def undecided(self) -> bool:
@@ -302,7 +309,7 @@ class Execution:
         runtime = self.runtime
         if runtime is None:
             return False
-        silent = runtime.plan.silent(self.criteria)
+        silent = runtime.rule_set.parts_below_severity(self.criteria)
         everyone = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
         return any([bool(m.undecided) and not _last(m) and m.part not in silent for m in everyone])
 
@@ -311,33 +318,33 @@ class Execution:
         """Whether the execution may end here: the goal is reached and every rule kept."""
         if self.engine.goal(self.state) is not True:
             return False
-        end = self.ended()
+        end = self.finished_runtime()
         if end is None:
             return True
         return not self._decisive(end)
 
     @property
-    def ending(self) -> tuple[Broken, ...]:
+    def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
-        end = self.ended()
+        end = self.finished_runtime()
         return () if end is None else self._decisive(end)
 
-    def _decisive(self, end: Runtime) -> tuple[Broken, ...]:
-        found = {Broken(v.part, v.binding) for v in end.violations() if self._counts(v)}
-        return deciding(end, {*found, *undecided(end)}, self.criteria)
+    def _decisive(self, end: Runtime) -> tuple[BrokenInstance, ...]:
+        found = {BrokenInstance(v.part, v.binding) for v in end.violations() if self._counts(v)}
+        return decisive(end, {*found, *undecided_instances(end)}, self.criteria)
 
-    def violated(self, ends: bool = True) -> int | None:
+    def first_violated_step(self, ends: bool = True) -> int | None:
         """The first step at which a rule would be violated if the execution ended here, if any.
 
         Unless it ``ends`` here, what is judged at the end does not count.
         """
-        end = self.ended()
+        end = self.finished_runtime()
         if end is None:
             return None
         found = [v for v in end.violations() if self._counts(v) and (ends or not v.at_end)]
         return min([v.step for v in found], default=None)
 
-    def ended(self) -> Runtime | None:
+    def finished_runtime(self) -> Runtime | None:
         """What the monitors would say if the execution ended here; ``None`` if no rule is watched.
 
         Raises :class:`TooManyInstances`.
@@ -349,7 +356,7 @@ class Execution:
         return end
 
     def _counts(self, violation: Violation) -> bool:
-        return counts(self.engine, violation, self.criteria)
+        return self.engine.decides(violation, self.criteria)
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -357,20 +364,20 @@ class Execution:
         """A hashable picture of what may change in the state (derived facts follow from it)."""
         pictures, state = self._pictures, self.state
         base = len(state.facts)
-        for index in self.engine.changeable:
+        for index in self.engine.changeable_indexes:
             if index not in pictures:
                 pictures[index] = _picture(state, index, base)
-        return tuple([pictures[index] for index in self.engine.changeable])
+        return tuple([pictures[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
         return self.state_key(), monitor_key(self.runtime, self.letter, self.criteria)
 
 
-def changing(engine: Engine, state: State) -> StateKey:
+def changeable_facts(engine: Engine, state: State) -> StateKey:
     """The facts of a state that some action changes, and its numbers."""
     base = len(state.facts)
-    return tuple([_picture(state, index, base) for index in engine.changeable])
+    return tuple([_picture(state, index, base) for index in engine.changeable_indexes])
 
 
 def _picture(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:

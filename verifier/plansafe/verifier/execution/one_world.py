@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 
 CODE = SC.NEEDS_ONE_WORLD
 
 
-class LeavesOpen(ValueError):
+class NeedsOneWorld(ValueError):
     """A description of many worlds where one is needed; ``diagnostic`` says what is open, and where."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -25,7 +25,7 @@ class LeavesOpen(ValueError):
         self.diagnostic = diagnostic
 
 
-def first_choice(task: Task) -> str | None:
+def nondeterministic_action(task: Task) -> str | None:
     """The name of an action with a ``oneof`` in its effect."""
     for action in task.actions.values():
         for snap in (action.start, action.end):
@@ -34,34 +34,34 @@ def first_choice(task: Task) -> str | None:
     return None
 
 
-class LeftOpen(NamedTuple):
+class OpenFeature(NamedTuple):
     """Something that a description leaves open, in words, and its place."""
 
     what: str
     place: Label | None = None
 
 
-def left_open(
+def find_open_feature(
     task: Task, context: Context, openings: Sequence[OpenPredicate], invariants: Sequence[WorldInvariant]
-) -> LeftOpen | None:
+) -> OpenFeature | None:
     """Something that is left open; ``None`` if there is one world alone. Linear in the effects of the domain."""
     if task.unknowns is not None:
         node = task.unknowns.node
-        place = context.label(At(node), "open") if isinstance(node, list) else None
-        return LeftOpen("the initial state has unknown facts or numbers", place)
-    name = first_choice(task)
+        place = context.label(Place(node), "open") if isinstance(node, list) else None
+        return OpenFeature("the initial state has unknown facts or numbers", place)
+    name = nondeterministic_action(task)
     if name is not None:
         node = task.actions[name].node
-        place = context.label(At(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
-        return LeftOpen(f"action `{name}` has nondeterministic effects", place)
+        place = context.label(Place(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
+        return OpenFeature(f"action `{name}` has nondeterministic effects", place)
     said = [("has open predicates", opening.at) for opening in openings]
     said += [("has invariants", invariant.at) for invariant in invariants]
     for what, at in said:
-        return LeftOpen(f"the specification {what}", context.label(at, "here") if isinstance(at, At) else None)
+        return OpenFeature(f"the specification {what}", context.label(at, "here") if isinstance(at, Place) else None)
     return None
 
 
-def refused(found: LeftOpen, what: str) -> Diagnostic:
+def refusal_of(found: OpenFeature, what: str) -> Diagnostic:
     """Why ``what`` (`the repair of plans`, ..) is refused."""
     return Diagnostic(
         CODE,

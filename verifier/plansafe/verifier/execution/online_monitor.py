@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, problems, read_all
+from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.execution.broken_instances import Broken as Begun
-from plansafe.verifier.execution.broken_instances import news
+from plansafe.verifier.elaborate.symbols import parse_number
+from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -118,7 +117,7 @@ class Monitor:
         ahead = self.now().after(step)
         if ahead is None:
             return Advice(False, False, self._why_not(step))
-        broken = self._named(ahead.news)
+        broken = self._named(ahead.new_violations)
         return Advice(not broken, True, (), broken)
 
     def now(self) -> Execution:
@@ -211,7 +210,7 @@ class Monitor:
                 (unexpected if value else missing).append(self.task.key_text(index, code))
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
-        self.simulation.observed(log)
+        self.simulation.record_observation(log)
         if self._pending is None and log:
             # The world changed by itself: that is a letter without an action of ours.
             self._leave(None)
@@ -231,7 +230,7 @@ class Monitor:
         if self.runtime is None or self._left is None:
             return ()
         self.runtime.arrive(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
-        return self._named(news(self._left, self.runtime))
+        return self._named(new_violations(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -241,14 +240,14 @@ class Monitor:
         out: dict[str, str] = {}
         if self.runtime is None:
             return out
-        worst = dict.fromkeys(range(len(self.engine.plan.parts)), PRESENTLY_SATISFIED)
+        worst = dict.fromkeys(range(len(self.engine.rule_set.parts)), PRESENTLY_SATISFIED)
         for monitor in self.runtime.monitors:
             worst[monitor.part] = _verdict(monitor)
         for checks in self.runtime.checks.values():
             for check in checks:
                 worst[check.part] = PERMANENTLY_VIOLATED if check.violations else PRESENTLY_SATISFIED
         for number, rule in enumerate(self.compiled.rules):
-            verdicts = [worst[p] for p, part in enumerate(self.engine.plan.parts) if part.rule == number]
+            verdicts = [worst[p] for p, part in enumerate(self.engine.rule_set.parts) if part.rule == number]
             out[rule.name] = VERDICTS[min(verdicts, default=PERMANENTLY_SATISFIED)]
         return out
 
@@ -272,11 +271,11 @@ class Monitor:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _named(self, found: Iterable[Begun]) -> tuple[Broken, ...]:
+    def _named(self, found: Iterable[BrokenInstance]) -> tuple[Broken, ...]:
         """What was found, in the user's words: the rule, its objects, its message."""
         out: dict[Broken, None] = {}
         for part_number, objects, undecided in found:
-            part = self.engine.plan.parts[part_number]
+            part = self.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             shown = objects if len(objects) == len(names) else ()
@@ -296,9 +295,9 @@ class Monitor:
         )
         for text, value in items:
             source = Source("<observation>", text)
-            top = read_all(source)
+            top = parse_nodes(source)
             if top is None or len(top) != 1:
-                found = problems(source)
+                found = find_syntax_errors(source)
                 raise ObservationError(found[0] if found else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
             node = top[0]
             if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):
@@ -383,10 +382,10 @@ def _verdict(monitor: Invariant | Automaton) -> int:
     if program.past_mode:
         fails = [
             not program.output(i.state)
-            for i in [*monitor.instances.values(), *([] if monitor.closed else [monitor.default])]
+            for i in [*monitor.instances.values(), *([] if monitor.default_retired else [monitor.default])]
         ]
         return PRESENTLY_VIOLATED if monitor.mode == "end" and any(fails) else PRESENTLY_SATISFIED
     verdicts = [program.verdict(i.state) for i in monitor.instances.values()]
-    if not monitor.closed and monitor.open_bindings():
+    if not monitor.default_retired and monitor.has_shared_bindings():
         verdicts.append(program.verdict(monitor.default.state))
     return min(verdicts, default=PERMANENTLY_SATISFIED)

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 
 
-class ReadSteps(NamedTuple):
+class ResolvedPlan(NamedTuple):
     """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1.
 
     ``ordering``: in a partially ordered plan, the pairs of steps (numbered from 1) of which the first comes before the
@@ -27,12 +27,12 @@ class ReadSteps(NamedTuple):
     ordering: tuple[tuple[int, int], ...] | None = None
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the plan leaves its order or a duration open."""
         return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 
 
-def read_steps(engine: Engine, plan: Source) -> ReadSteps:
+def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     """Read a plan with places, and resolve its steps."""
     text = read_plan(plan)
     timed = [step for step in text.steps if step.time is not None]
@@ -61,13 +61,13 @@ def read_steps(engine: Engine, plan: Source) -> ReadSteps:
         timed = list(text.steps)
     steps = [_formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
     if not timed or text.diagnostics:
-        return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
+        return ResolvedPlan(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
     order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
     placed = []
     for number, i in enumerate(order, 1):
         step = text.steps[i]
         placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
-    return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
+    return ResolvedPlan(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
 
 
 def _formed(step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFormed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.compile.normal import Disjunct, dnf, without_impossible
+from plansafe.verifier.compile.normal_forms import Disjunct, dnf, drop_impossible_equations
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
@@ -44,7 +44,7 @@ def _broken(task: Task, part: RulePart) -> Iterator[str]:
     """Where a part about single states is violated: its negation in disjunctive normal form."""
     if is_temporal(part.body) or part.mode == "whole":
         return
-    body = without_impossible(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
+    body = drop_impossible_equations(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
     found = dnf(body, False)
     if found is None:
         yield "breaks in too many ways to list"
@@ -67,7 +67,7 @@ def _watched(engine: Engine, number: int) -> Iterator[str]:
     if runtime is None:
         yield "watched by nothing: there are too many instances"
         return
-    part = engine.plan.parts[number]
+    part = engine.rule_set.parts[number]
     if not all([engine.task.domains[v.domain] for v in part.parameters]):
         yield "watched by nothing: it has no instance"
         return

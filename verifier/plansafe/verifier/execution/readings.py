@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.grammar.plan_text import plain_chunks
+from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Replay
 
 
 class ReadingOutcomes(NamedTuple):
@@ -18,56 +18,56 @@ class ReadingOutcomes(NamedTuple):
     no outcomes where the plan has mistakes, or leaves open what is not the explicit judge's.
     """
 
-    read: ReadSteps | None
+    read: ResolvedPlan | None
     outcomes: list[Outcome]
 
 
-def judge(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
+def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
     """Judge a plan for a task that leaves nothing open. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
     engine = compiled.engine
-    halt: Run | None = None
-    blocks = plain_chunks(plan.text)
+    halt: Replay | None = None
+    blocks = split_plain_steps(plan.text)
     if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
-        run = Run(engine, HALT, deadline=deadline)
-        if engine.explains:
+        run = Replay(engine, HALT, deadline=deadline)
+        if engine.expects_failures:
             run.keep_changes()
-        steps = run.chunks(blocks)
-        engine.explains = bool(run.failures)
+        steps = run.run_chunks(blocks)
+        engine.expects_failures = bool(run.failures)
         if steps >= 0 and not run.failures and run.limit is None:
             return ReadingOutcomes(None, [run.outcome(steps)])
         if steps >= 0:
             halt = run
-    read = read_steps(engine, plan)
-    if read.text.diagnostics or read.open:
+    read = resolve_plan(engine, plan)
+    if read.text.diagnostics or read.is_open:
         return ReadingOutcomes(read, [])
     if halt is None or not halt.failures:
         first = halt.outcome(len(read.steps)) if halt is not None else None
-        return ReadingOutcomes(read, readings(compiled, read, deadline, first))
+        return ReadingOutcomes(read, replay_readings(compiled, read, deadline, first))
     before = halt.failures[0].step - 1
     runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
     for number, run in enumerate(runs[1:], 1):
-        run.told = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
-        run.steps(read.steps[before:], before)
+        run.explained_steps = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
+        run.run_steps(read.steps[before:], before)
     return ReadingOutcomes(read, [run.outcome(len(read.steps)) for run in runs])
 
 
-def readings(
-    compiled: CompiledTask, read: ReadSteps, deadline: float | None = None, first: Outcome | None = None
+def replay_readings(
+    compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None, first: Outcome | None = None
 ) -> list[Outcome]:
     """All readings of a plan that was read with places. ``first``: what ``halt`` came to, if that is known."""
-    halt = replay(compiled, read, HALT, deadline) if first is None else first
+    halt = replay_reading(compiled, read, HALT, deadline) if first is None else first
     others = (SKIP, FORCE) if halt.failures else ()
-    return [halt, *[replay(compiled, read, reading, deadline) for reading in others]]
+    return [halt, *[replay_reading(compiled, read, reading, deadline) for reading in others]]
 
 
-def replay(compiled: CompiledTask, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
+def replay_reading(compiled: CompiledTask, read: ResolvedPlan, reading: str, deadline: float | None = None) -> Outcome:
     """One reading of a plan that was read with places."""
     if read.timed is not None:
-        from plansafe.verifier.execution.timed_fast import QuickTimedRun  # noqa: PLC0415 - for timed plans alone
+        from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
 
-        timed = QuickTimedRun(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
+        timed = FastTimedReplay(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
         timed.run()
         return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
-    run = Run(compiled.engine, reading, deadline=deadline)
-    run.steps(read.steps)
+    run = Replay(compiled.engine, reading, deadline=deadline)
+    run.run_steps(read.steps)
     return run.outcome(len(read.steps))

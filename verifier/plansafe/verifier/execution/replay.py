@@ -11,7 +11,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -19,8 +19,8 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number, Task
 
 MAX_REASONS = 1_000
@@ -37,7 +37,7 @@ class Failure(NamedTuple):
     code: str
     detail: str = ""
     ill_formed: IllFormed | None = None
-    other: int = 0  # the step it interferes with
+    interfering_step: int = 0
 
 
 class Outcome(NamedTuple):
@@ -55,34 +55,34 @@ class Outcome(NamedTuple):
     matches: tuple[int, ...]
     touches: tuple[int, ...]
     limit: Limit | None
-    soft: dict[str, int]
+    preference_violations: dict[str, int]
     state: State
-    reasons: dict[int, tuple[Reason, ...]]
+    reasons: dict[int, tuple[UnmetLiteral, ...]]
     """Step -> the literals that kept a failed step's condition from holding."""
-    trace: list[Changes] | None = None
+    trace: list[LetterChanges] | None = None
     """All changes: of *halt* from the start, of a reading that went on after the failed step since then.
 
     ``None``: they were not kept.
     """
     step_of_letter: list[int] | None = None
     """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
-    events: Events | None = None
+    events: HappeningEvents | None = None
     """Of a timed plan, what happened."""
     rounded: frozenset[int] = frozenset()
     """Of a timed plan, the steps that would fail if no last decimal were forgiven."""
 
 
-Events = dict[int, tuple[tuple[int, str], ...]]
+HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
 """Letter -> the steps whose start (or ``end``) led to it."""
-Changes = tuple[int, int, list[StateChange]]
+LetterChanges = tuple[int, int, list[StateChange]]
 """A letter, the step that led to it, and what it changed."""
 MAX_CHANGES = 1_000_000
 """Changes that are kept; of longer plans the run is repeated instead."""
-Observer = Callable[["Run", int, list[StateChange]], None]
+Observer = Callable[["Replay", int, list[StateChange]], None]
 """Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
 
 
-class Run:
+class Replay:
     """One reading of one plan."""
 
     def __init__(
@@ -115,14 +115,14 @@ class Run:
         self.executed = 0
         self.letter = 0
         self.time: Number = 0
-        self.soft: dict[str, int] = {}
-        self.reasons: dict[int, tuple[Reason, ...]] = {}
-        self.trace: list[Changes] | None = None
-        self.kept = 0
-        self.told: frozenset[int] = frozenset()
+        self.preference_violations: dict[str, int] = {}
+        self.reasons: dict[int, tuple[UnmetLiteral, ...]] = {}
+        self.trace: list[LetterChanges] | None = None
+        self.kept_changes = 0
+        self.explained_steps: frozenset[int] = frozenset()
         """Steps whose failure another reading has explained."""
         self.limit = engine.limit
-        self.events: Events | None = None
+        self.events: HappeningEvents | None = None
 
     def before_start(self) -> None:
         """What a timed run prepares before its monitors start."""
@@ -138,7 +138,7 @@ class Run:
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
-    def chunks(self, blocks: Iterable[list[str]]) -> int:
+    def run_chunks(self, blocks: Iterable[list[str]]) -> int:
         """Run the chunks of a plain plan until a step fails.
 
         Returns how many steps were read, the failed one included.
@@ -146,14 +146,14 @@ class Run:
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
         resolve = engine.resolver.chunk
-        entries = engine.entries if self.observer is None else {}
+        entries = engine.chunk_cache if self.observer is None else {}
         code = engine.code if self.observer is None else self.code
         quick = self._quick
         number = 0
         try:
             for block in blocks:
                 if self.deadline is not None and monotonic() > self.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if len(entries) > Resolver.MAX_REMEMBERED:
                     entries.clear()
                 for chunk in block:
@@ -170,14 +170,14 @@ class Run:
                             return number
                         if taken.action.end is not None:
                             return -1
-                        entry = entries[chunk] = (code.run(taken.action), taken.objects, taken)
+                        entry = entries[chunk] = (code.step_function(taken.action), taken.objects, taken)
                     try:
                         if quick:
                             done = entry[0](facts, fluents, log, *entry[1])
                         else:
                             done = self._take(entry[0] if self.trace is None else None, entry[2], number)
                     except (KeyError, ZeroDivisionError, Conflict):
-                        done = self.slow(entry[2], number)
+                        done = self.take_interpreted(entry[2], number)
                     if not done:
                         if not self.failures:
                             self._failed(entry[2], number, Failure(number, SC.PRECONDITION))
@@ -200,27 +200,27 @@ class Run:
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
-    def resume(self, reading: str) -> Run:
+    def resume(self, reading: str) -> Replay:
         """Another reading of a run that a failed step has halted: a copy that stands before that step.
 
         With monitors it keeps what changes: what they find behind a failed step will have to be explained.
         """
         run = shallow_copy(self)
         run.reading = reading
-        run.log, run.trace, run.kept = [], None, 0
+        run.log, run.trace, run.kept_changes = [], None, 0
         if self._mine is None:
             run.state = self.state.fork()
         else:
-            run.state = self.state.shared()
+            run.state = self.state.shared_copy()
             run._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
             run._ready, self._ready = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
-        run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
+        run.failures, run.reasons, run.preference_violations = [], {}, dict(self.preference_violations)
         run.step_of_letter = list(range(self.letter + 1))
         return run
 
-    def steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
+    def run_steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
         """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
         quick, letters = self._quick, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
@@ -228,14 +228,14 @@ class Run:
             for step in steps:
                 number += 1
                 if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     self.failures.append(Failure(number, step.code, "", step))
                     if self.reading == HALT:
                         return
                     continue
                 try:
-                    run = self.code.run(step.action)
+                    run = self.code.step_function(step.action)
                     if quick and run(facts, fluents, log, *step.objects):
                         self.executed += 1
                         self.letter += 1
@@ -245,7 +245,7 @@ class Run:
                         continue
                     done = self._take(run, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
-                    done = self.slow(step, number)
+                    done = self.take_interpreted(step, number)
                 if not done and self.reading == HALT:
                     return
         except NumberTooLarge:
@@ -261,29 +261,29 @@ class Run:
         if self._mine is None or id(action) in self._ready:
             return
         self._ready.add(id(action))
-        self.state.own(self.engine.changes(action), self._mine)
+        self.state.unshare(self.engine.changed_indexes(action), self._mine)
         told = self.engine.action_predicates.get(("start", action.name))
         if told is not None:
-            self.state.own((told,), self._mine)
+            self.state.unshare((told,), self._mine)
 
     def _take(self, run: Callable[..., bool] | None, taken: GroundAction, number: int) -> bool:
         """Take one step; False (with a failure noted) if it cannot be taken. ``run``: its code, where that is known."""
         state, runtime, engine = self.state, self.runtime, self.engine
         self._own(taken.action)
-        acting = runtime is not None and engine.acting
+        acting = runtime is not None and engine.reads_actions
         if acting or taken.action.preferences:
             slots = [v.slot for v in taken.action.parameters]
             if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
                 return self._failed(taken, number, Failure(number, SC.PRECONDITION))
-            engine.code.effects_probe(taken.action, state, taken.objects)
+            engine.code.check_effects(taken.action, state, taken.objects)
             if taken.action.preferences:  # those of a step that is taken count: the probe may have sent it elsewhere
                 self._preferences(taken)
         if acting:
             assert runtime is not None
             engine.depart(runtime, state, taken, self.moment())
-            run = self.code.run(taken.action, True)
+            run = self.code.step_function(taken.action, True)
         elif run is None:
-            run = self.code.run(taken.action)
+            run = self.code.step_function(taken.action)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, SC.PRECONDITION))
         self._arrive(number)
@@ -299,15 +299,15 @@ class Run:
 
     def _note_unmet(self, taken: GroundAction, number: int) -> None:
         """Remember why a precondition fails: the parts that hold are no reason, and code tells them apart sooner."""
-        if len(self.reasons) < MAX_REASONS and number not in self.told:
-            unmet = self.engine.code.unmet(taken.action, self.state, taken.objects)
+        if len(self.reasons) < MAX_REASONS and number not in self.explained_steps:
+            unmet = self.engine.code.unmet_parts(taken.action, self.state, taken.objects)
             self.note_reasons(number, unmet, taken.binding)
 
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
         """Remember, in the state of the failure, why a step could not be taken; of very many failures, of the first."""
-        if len(self.reasons) >= MAX_REASONS or number in self.told:
+        if len(self.reasons) >= MAX_REASONS or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
@@ -332,12 +332,12 @@ class Run:
             self.observer(self, number, self.log)
         if self.trace is not None:
             self.trace.append((self.letter, number, list(self.log)))
-            self.kept += len(self.log)
-            if self.kept > MAX_CHANGES:
+            self.kept_changes += len(self.log)
+            if self.kept_changes > MAX_CHANGES:
                 self.trace = None
         self.log.clear()
 
-    def slow(self, taken: GroundAction, number: int) -> bool:
+    def take_interpreted(self, taken: GroundAction, number: int) -> bool:
         """Take a step by the slow definition, in three values.
 
         A number was undefined on the fast path, or effects conflict.
@@ -352,8 +352,8 @@ class Run:
                 taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
             )
         try:
-            delta = combine(state.fluents, [interpreted(evaluator, snap, binding)])
-        except Undefined as problem:
+            delta = combine_effects(state.fluents, [interpret_effects(evaluator, snap, binding)])
+        except UndefinedNumber as problem:
             return self._failed(taken, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
             return self._failed(
@@ -393,14 +393,14 @@ class Run:
             evaluator = Evaluator(self.task, state.facts, state.fluents)
             binding = taken.binding
             try:
-                return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
-            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+                return combine_effects(state.fluents, [interpret_effects(evaluator, taken.action.start, binding)])
+            except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 return None
 
     def _preferences(self, taken: GroundAction, moment: str = "start") -> None:
         """Count the violated preferences of a condition that is read now (PDDL3: once for each step)."""
         preferences = [p for p in taken.action.preferences if p.moment == moment]
-        count_preferences(self.task, self.state, preferences, taken.binding, self.soft)
+        count_preferences(self.task, self.state, preferences, taken.binding, self.preference_violations)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
@@ -421,7 +421,7 @@ class Run:
             matches = tuple(runtime.matches)
             touches = tuple(runtime.touches())
         if self.observer is None:
-            count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.soft)
+            count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
         return Outcome(
             self.reading,
             self.executed,
@@ -435,7 +435,7 @@ class Run:
             matches,
             touches,
             self.limit,
-            self.soft,
+            self.preference_violations,
             self.state,
             self.reasons,
             self.trace,

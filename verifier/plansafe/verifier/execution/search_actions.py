@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import Extension, extension
-from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import Extension, compile_extension
+from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.nodes import TRUE, Action, And, Effect, Number, Task, Variable
 from plansafe.verifier.model.operations import symbols_read
 
@@ -27,12 +27,12 @@ class LegalActions:
         self.task = task
         self._emitter = emitter
         self._code = code
-        self.asked: set[tuple[int, tuple[int, ...]]] = set()
+        self.index_specs: set[tuple[int, tuple[int, ...]]] = set()
         """The indexes of facts that the searches compiled so far use."""
         self._searches: dict[int, tuple[Action, Extension]] = {}
         self._numeric = bool(task.functions)
 
-    def prepared(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
+    def searches_for(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
         """The searches for the named actions (for all, if none is named); afterwards ``asked`` covers them."""
         actions = self.task.actions
         chosen = [actions[name] for name in names if name in actions] if names else list(actions.values())
@@ -41,12 +41,12 @@ class LegalActions:
     def _search(self, action: Action) -> tuple[Action, Extension]:
         found = self._searches.get(id(action))
         if found is None:
-            self._emitter.asked = self.asked
-            search = extension(self._emitter, And(action.start.condition), True, action.parameters)
+            self._emitter.asked = self.index_specs
+            search = compile_extension(self._emitter, And(action.start.condition), True, action.parameters)
             found = self._searches[id(action)] = action, search
         return found
 
-    def of(
+    def find(
         self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]
     ) -> Iterator[GroundAction]:
         """The legal ground actions of a state, each once; ``indexes`` are those of the state and cover the searches.
@@ -80,8 +80,8 @@ class LegalActions:
         if not any([e.assignments or e.condition is not TRUE for e in step.action.start.effects]):
             return True
         try:
-            combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+            combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         return True
 
@@ -126,16 +126,16 @@ class Projection:
 
     def _checked(self, action: Action) -> Callable[..., bool]:
         """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
-        fast, task = self._code.run(action, True), self._code.task
+        fast, task = self._code.step_function(action, True), self._code.task
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             try:
                 return fast(facts, fluents, log, *objects)
             except (KeyError, ZeroDivisionError):
-                happening = interpreted(
+                happening = interpret_effects(
                     Evaluator(task, facts, fluents), action.start, GroundAction(action, objects).binding
                 )
-                State(task, facts, fluents).apply(combine(fluents, [happening]), log)
+                State(task, facts, fluents).apply(combine_effects(fluents, [happening]), log)
                 return True
 
         return run

@@ -17,7 +17,7 @@ class NumberTooLarge(Exception):
     """An exact number grew beyond 65,536 bits; the verdict is UNKNOWN (SC501)."""
 
 
-def checked(value: Number) -> Number:
+def checked_number(value: Number) -> Number:
     """``value`` in normal form; raises :class:`NumberTooLarge`."""
     if isinstance(value, int):
         if -_SMALL < value < _SMALL or value.bit_length() <= MAX_BITS:
@@ -26,7 +26,7 @@ def checked(value: Number) -> Number:
     if not isinstance(value, Fraction):
         return value  # a number of a kind that minds its size itself
     if value.denominator == 1:
-        return checked(value.numerator)
+        return checked_number(value.numerator)
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
         raise NumberTooLarge
     return value
@@ -70,11 +70,11 @@ class State:
         facts = [f if p < len(static) and static[p] else set(f) for p, f in enumerate(self.facts)]
         return State(self.task, facts, [dict(values) for values in self.fluents])
 
-    def shared(self) -> State:
-        """A copy with the same sets: whoever changes one of the two asks it for sets of its own first (:meth:`own`)."""
+    def shared_copy(self) -> State:
+        """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def own(self, changed: Iterable[int], mine: set[int]) -> None:
+    def unshare(self, changed: Iterable[int], mine: set[int]) -> None:
         """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``mine`` yet."""
         facts, fluents, base = self.facts, self.fluents, len(self.facts)
         for index in changed:

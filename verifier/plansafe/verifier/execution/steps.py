@@ -119,12 +119,12 @@ def _nothing(name: str, known: object) -> None:
 class Tolerance(NamedTuple):
     """How close happenings that interfere may be, and how far a duration may be off (docs/language.md, section 3)."""
 
-    given: Number
+    exact: Number
     separation: Number
     duration: Number
 
 
-def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
+def rounded_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
     """A tolerance for a plan that prints so many decimals: one unit of the lastis accepted if it is small."""
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)
@@ -134,15 +134,15 @@ def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
 class TimedStep(NamedTuple):
     """A step of a timed plan.
 
-    ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0. With a ``tolerance``
-    the duration may be that much shorter or longer.
+    ``number`` counts from 1 after sorting by time; ``source_index`` is the step's position in the text, from 0. With a
+    ``tolerance``, the duration may be that much shorter or longer.
     """
 
     number: int
-    written: int
+    source_index: int
     time: Number
     duration: Number | None
-    taken: GroundAction | IllFormed
+    resolved: GroundAction | IllFormed
     tolerance: Number | None = None
 
 

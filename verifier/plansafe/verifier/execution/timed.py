@@ -11,18 +11,26 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
+from plansafe.verifier.execution.actions import (
+    Conflict,
+    SnapEffects,
+    StartConditions,
+    Update,
+    combine_effects,
+    evaluate_start_conditions,
+    interpret_effects,
+)
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact
-from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Run
+from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.footprints import Footprint, interference
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, find_interference
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
 
 START, END, ILL_FORMED = "start", "end", "ill-formed"
@@ -49,15 +57,15 @@ class Event(NamedTuple):
     def snap(self) -> Snap:
         """What happens, for an event of an action."""
         assert self.step is not None
-        assert isinstance(self.step.taken, GroundAction)
-        action = self.step.taken.action
+        assert isinstance(self.step.resolved, GroundAction)
+        action = self.step.resolved.action
         if self.kind == START:
             return action.start
         assert action.end is not None
         return action.end
 
 
-class TimedRun(Run):
+class TimedReplay(Replay):
     """One reading of a timed plan."""
 
     def __init__(
@@ -75,17 +83,17 @@ class TimedRun(Run):
         """The steps that would fail if the tolerance were kept to the last decimal."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
-        self._recent: list[tuple[Number, Event, Happening]] = []
-        self._present: list[tuple[Number, Event, Happening]] = []
+        self._recent: list[tuple[Number, Event, SnapEffects]] = []
+        self._present: list[tuple[Number, Event, SnapEffects]] = []
         self._footprints: dict[int, Footprint] = {}
         self._shared = False
         self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, place, objects
         self.dropped: set[int] = set()
-        self._remembered: dict[int, Remembered] = {}
+        self._remembered: dict[int, StartConditions] = {}
         self.pending: list[TimedStep] = []
         self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
         self.events = {}
-        self.effects: list[tuple[int, Happening]] = []
+        self.effects: list[tuple[int, SnapEffects]] = []
         """What each part of the present happening does, by the number of its step (0: a timed literal)."""
 
     def before_start(self) -> None:
@@ -95,8 +103,10 @@ class TimedRun(Run):
             return
         last: Number = 0
         for step in self.plan_steps:
-            if isinstance(step.taken, GroundAction):
-                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
+            if isinstance(step.resolved, GroundAction):
+                last = max(
+                    last, step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time
+                )
         self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
     def run(self) -> None:
@@ -112,7 +122,7 @@ class TimedRun(Run):
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             if not self.happening(time, events):
                 return
 
@@ -120,11 +130,11 @@ class TimedRun(Run):
         """The happenings in order: what is at one time."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
-            if isinstance(step.taken, IllFormed):
+            if isinstance(step.resolved, IllFormed):
                 agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
                 continue
             agenda.setdefault(step.time, []).append(Event(START, step))
-            if step.taken.action.end is not None:
+            if step.resolved.action.end is not None:
                 agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
         for literal in self.literals:
             agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
@@ -140,7 +150,7 @@ class TimedRun(Run):
     def happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         broken: list[Failure] = []
-        taking: list[tuple[Event, Happening]] = []
+        taking: list[tuple[Event, SnapEffects]] = []
         for event in events:
             if event.step is not None and event.step.number in self.dropped:
                 continue
@@ -170,10 +180,10 @@ class TimedRun(Run):
                 return False
         return self._take_together(time, taking) if taking else True
 
-    def _computable(self, taking: list[tuple[Event, Happening]], bad: set[int]) -> list[tuple[Event, Happening]]:
+    def _computable(self, taking: list[tuple[Event, SnapEffects]], bad: set[int]) -> list[tuple[Event, SnapEffects]]:
         """What is left under *force* if interfering steps change one fluent in ways that do not combine."""
         try:
-            combine(self.state.fluents, [effects for _, effects in taking])
+            combine_effects(self.state.fluents, [effects for _, effects in taking])
         except Conflict:
             for event, _ in taking:
                 if event.step is not None and event.step.number in bad:
@@ -190,10 +200,10 @@ class TimedRun(Run):
         if any([s.number == step.number for s in self.running]):
             self.pending.append(step)
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
         state = self.state
         taking = [event for event, _ in happenings]
-        delta = combine(state.fluents, [effects for _, effects in happenings])
+        delta = combine_effects(state.fluents, [effects for _, effects in happenings])
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
         over, self.pending = self.pending, []
@@ -206,12 +216,12 @@ class TimedRun(Run):
                 return False
         for step in started:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            assert step.taken.action.end is not None
-            self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
+            assert isinstance(step.resolved, GroundAction)
+            assert step.resolved.action.end is not None
+            self._remembered[step.number] = evaluate_start_conditions(evaluator, step.resolved.action.end, binding)
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, GroundAction):
-                self._preferences(event.step.taken, event.kind)
+            if event.step is not None and isinstance(event.step.resolved, GroundAction):
+                self._preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
         self._depart(taking)
         here = {id(event) for event in taking}
@@ -235,17 +245,17 @@ class TimedRun(Run):
     def _preferences_over_all(self) -> None:
         """Count the preferences over all of actions under way that are violated in the present state, each once."""
         for step in self.running:
-            assert isinstance(step.taken, GroundAction)
-            for place, preference in enumerate(step.taken.action.preferences):
+            assert isinstance(step.resolved, GroundAction)
+            for place, preference in enumerate(step.resolved.action.preferences):
                 if preference.moment != "all":
                     continue
-                self.soft.setdefault(preference.name, 0)
+                self.preference_violations.setdefault(preference.name, 0)
                 evaluator, binding = self._evaluator(step)
                 for inner in self.task.bindings(preference.variables, binding):
                     key = (step.number, place, *[inner[v.slot] for v in preference.variables])
                     if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
                         self._violated.add(key)
-                        self.soft[preference.name] += 1
+                        self.preference_violations[preference.name] += 1
 
     def arrive_alone(self, time: Number, number: int, kind: str) -> None:
         """The state has changed by one event of a step, which shares its time with no other."""
@@ -258,17 +268,17 @@ class TimedRun(Run):
     # -- conditions ---------------------------------------------------------------------------------------------------
 
     def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
-        assert isinstance(step.taken, GroundAction)
+        assert isinstance(step.resolved, GroundAction)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
-        return evaluator, step.taken.binding
+        return evaluator, step.resolved.binding
 
     def _failure(self, event: Event) -> Failure | None:
         """Why an event cannot happen in the present state, its neighbours apart."""
         step = event.step
         if step is None:
             return None
-        if isinstance(step.taken, IllFormed):
-            return Failure(step.number, step.taken.code, "", step.taken)
+        if isinstance(step.resolved, IllFormed):
+            return Failure(step.number, step.resolved.code, "", step.resolved)
         evaluator, binding = self._evaluator(step)
         condition = model.And(event.snap.condition)
         holds = evaluator.holds(condition, binding)
@@ -277,35 +287,35 @@ class TimedRun(Run):
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
-        for constraint in step.taken.action.durations:
+        for constraint in step.resolved.action.durations:
             if constraint.at_end != (event.kind == END):
                 continue
             assert step.duration is not None
             try:
                 value = evaluator.number(constraint.value, binding)
-            except Undefined as problem:
+            except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
                 return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.given):
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.exact):
                 self.rounded.add(step.number)
         return None
 
-    def _effects(self, event: Event) -> Happening | Failure:
+    def _effects(self, event: Event) -> SnapEffects | Failure:
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
             if literal.fluent:
-                return Happening([], [], [Update("assign", literal.predicate, code, literal.value)])
+                return SnapEffects([], [], [Update("assign", literal.predicate, code, literal.value)])
             fact = [(literal.predicate, code)]
-            return Happening(fact, [], []) if literal.value else Happening([], fact, [])
+            return SnapEffects(fact, [], []) if literal.value else SnapEffects([], fact, [])
         assert event.step is not None
         number = event.step.number
         evaluator, binding = self._evaluator(event.step)
         try:
-            found = interpreted(evaluator, event.snap, binding, self._remembered.get(number))
-            combine(self.state.fluents, [found])
-        except Undefined as problem:
+            found = interpret_effects(evaluator, event.snap, binding, self._remembered.get(number))
+            combine_effects(self.state.fluents, [found])
+        except UndefinedNumber as problem:
             return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
             return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
@@ -316,10 +326,10 @@ class TimedRun(Run):
         broken = []
         for step in running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+            assert isinstance(step.resolved, GroundAction)
+            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
                 if self.observer is None:
-                    self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
+                    self.note_reasons(step.number, step.resolved.action.over_all, binding, step.duration)
                 broken.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
         return broken
 
@@ -327,14 +337,14 @@ class TimedRun(Run):
         """Whether a condition over all of an action under way does not hold in the present state."""
         for step in self.running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, GroundAction)
-            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+            assert isinstance(step.resolved, GroundAction)
+            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
                 return True
         return False
 
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """Whose ``over all`` conditions fail in the state that a happening leads to."""
-        if not any([isinstance(s.taken, GroundAction) and s.taken.action.over_all for s in running]):
+        if not any([isinstance(s.resolved, GroundAction) and s.resolved.action.over_all for s in running]):
             return []
         log: list[StateChange] = []
         self.state.apply(delta, log)
@@ -348,9 +358,9 @@ class TimedRun(Run):
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:
+    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:
         """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
-        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
+        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.exact]
         self._present = [(time, event, effects) for event, effects in taking]
         here = {id(event) for _, event, _ in self._recent}
         self._footprints = {event: known for event, known in self._footprints.items() if event in here}
@@ -364,11 +374,11 @@ class TimedRun(Run):
                 if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
                     self.rounded.add(step.number)
                 elif what is not None:
-                    failure = interfering_events(event, other, what, place < len(self._recent))
+                    failure = interference_failure(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)
         return [*out.values()]
 
-    def _remembered_print(self, event: Event, effects: Happening) -> Footprint:
+    def _remembered_print(self, event: Event, effects: SnapEffects) -> Footprint:
         """An event's footprint, asked for only where it has a neighbour."""
         found = self._footprints.get(id(event))
         if found is None:
@@ -377,17 +387,17 @@ class TimedRun(Run):
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
-        key = interference(a, b)
+        key = find_interference(a, b)
         return None if key is None else self.task.key_text(*key)
 
-    def _footprint(self, event: Event, effects: Happening) -> Footprint:
+    def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
         """What an event reads, and what it writes in the present state."""
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
             footprints.assign(update.function, update.code, update.operator, out)
-        if event.step is not None and isinstance(event.step.taken, GroundAction):
-            footprints.depend_action(event.step.taken.action, event.step.taken.binding, event.kind == END, out)
+        if event.step is not None and isinstance(event.step.resolved, GroundAction):
+            footprints.depend_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
         return out
 
     # -- letters ------------------------------------------------------------------------------------------------------
@@ -406,13 +416,13 @@ class TimedRun(Run):
         entries = self._under_way()
         action_facts = []
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, GroundAction):
-                action_fact = self.engine.action_fact(event.kind, event.step.taken)
+            if event.step is not None and isinstance(event.step.resolved, GroundAction):
+                action_fact = self.engine.action_fact(event.kind, event.step.resolved)
                 if action_fact is not None:
                     action_facts.append(action_fact)
                     entries.append((action_fact, event.step.number))
         self._action_facts[self.letter] = entries
-        if self.engine.acting:
+        if self.engine.reads_actions:
             self.runtime.depart(self.state, list(dict.fromkeys(action_facts)), self.moment())
 
     def _under_way(self) -> list[tuple[ActionFact, int]]:
@@ -420,8 +430,8 @@ class TimedRun(Run):
         assert self.runtime is not None
         entries: list[tuple[ActionFact, int]] = []
         for step in self.running:
-            assert isinstance(step.taken, GroundAction)
-            action_fact = self.engine.action_fact("during", step.taken)
+            assert isinstance(step.resolved, GroundAction)
+            action_fact = self.engine.action_fact("during", step.resolved)
             if action_fact is not None:
                 entries.append((action_fact, step.number))
         self.runtime.count_matches([action_fact for action_fact, _ in entries])
@@ -435,7 +445,7 @@ class TimedRun(Run):
         return super().outcome(steps)
 
     def _matched(self, violation: Violation) -> list[int]:
-        part = self.engine.plan.parts[violation.part]
+        part = self.engine.rule_set.parts[violation.part]
         if part.step is None:
             return []
         atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
@@ -458,21 +468,21 @@ class TimedRun(Run):
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
             if (
                 event.step is None
-                or not isinstance(event.step.taken, GroundAction)
-                or event.step.taken.action.end is None
+                or not isinstance(event.step.resolved, GroundAction)
+                or event.step.resolved.action.end is None
             ):
                 continue
-            action_fact = self.engine.action_fact("during", event.step.taken)
+            action_fact = self.engine.action_fact("during", event.step.resolved)
             if action_fact is None:
                 continue
             predicate, code = action_fact
             starts = event.kind == START
             if not starts:
-                taken = event.step.taken
+                taken = event.step.resolved
                 same = [
                     s
                     for s in self.running
-                    if isinstance(s.taken, GroundAction) and s.taken == taken and s.number not in ending
+                    if isinstance(s.resolved, GroundAction) and s.resolved == taken and s.number not in ending
                 ]
                 if same:
                     continue
@@ -481,7 +491,7 @@ class TimedRun(Run):
                 self.log.append((predicate, code, starts))
 
 
-def interfering_events(event: Event, other: Event, what: str, earlier: bool) -> Failure:
+def interference_failure(event: Event, other: Event, what: str, earlier: bool) -> Failure:
     """Two events interfere over ``what``: the step that fails for it.
 
     Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A
@@ -493,4 +503,4 @@ def interfering_events(event: Event, other: Event, what: str, earlier: bool) -> 
 
 
 def _durative(step: TimedStep) -> bool:
-    return isinstance(step.taken, GroundAction) and step.taken.action.end is not None
+    return isinstance(step.resolved, GroundAction) and step.resolved.action.end is not None

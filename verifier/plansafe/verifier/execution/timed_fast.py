@@ -17,9 +17,9 @@ from plansafe.verifier.execution.actions import LiftedCode
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
-from plansafe.verifier.model.footprints import Key, empty_footprint
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay
+from plansafe.verifier.model.footprints import StateVariable, empty_footprint
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
 
@@ -27,15 +27,15 @@ MAX_TICKS = 10**18
 """The most ticks of a unit of time."""
 
 
-class Ground(NamedTuple):
+class GroundCode(NamedTuple):
     """An action with its objects. ``reads``: what its condition over all depends on."""
 
     code: LiftedCode
     objects: tuple[int, ...]
-    reads: tuple[Key, ...]
+    reads: tuple[StateVariable, ...]
 
 
-class Ticks(NamedTuple):
+class TickAgenda(NamedTuple):
     """What happens, in order: the tick of each event and the event, in one number.
 
     Events are numbered: start and end of the steps in turn, then the timed literals. ``gap``: the ticks apart from
@@ -48,12 +48,12 @@ class Ticks(NamedTuple):
     gap: int
 
 
-def ticks(run: TimedRun) -> Ticks | None:
+def tick_agenda(run: TimedReplay) -> TickAgenda | None:
     """The agenda of a run; ``None`` if its times have no small common unit."""
     steps, literals = run.plan_steps, run.literals
     numbers = {step.time.denominator for step in steps} | {literal.time.denominator for literal in literals}
     numbers |= {step.duration.denominator for step in steps if step.duration is not None}
-    unit = run.tolerance.given.denominator
+    unit = run.tolerance.exact.denominator
     for number in numbers:
         unit = lcm(unit, number)
         if unit > MAX_TICKS:
@@ -64,49 +64,49 @@ def ticks(run: TimedRun) -> Ticks | None:
         time = step.time
         tick = time.numerator * (unit // time.denominator)
         keys.append(tick * events + 2 * place)
-        taken = step.taken
+        taken = step.resolved
         if isinstance(taken, GroundAction) and taken.action.end is not None:
             lasts = step.duration or 0
             keys.append((tick + lasts.numerator * (unit // lasts.denominator)) * events + 2 * place + 1)
     for place, literal in enumerate(literals, 2 * len(steps)):
         keys.append(literal.time.numerator * (unit // literal.time.denominator) * events + place)
     keys.sort()
-    return Ticks(keys, events, unit, max(1, ceil(run.tolerance.given * unit)))
+    return TickAgenda(keys, events, unit, max(1, ceil(run.tolerance.exact * unit)))
 
 
-def applies(run: TimedRun) -> bool:
+def watches_only_states(run: TimedReplay) -> bool:
     """Whether only states are watched: no rule reads which actions happen, and no preference counts them."""
     watched = run.observer is not None or run.engine.action_predicates
     return not watched and not any([action.preferences for action in run.task.actions.values()])
 
 
-class QuickTimedRun(TimedRun):
+class FastTimedReplay(TimedReplay):
     """One reading of a timed plan that leaves to the general definition only the happenings which need it."""
 
     def happenings(self) -> None:
         """Run all happenings, until one halts the trace."""
-        agenda = ticks(self) if applies(self) else None
+        agenda = tick_agenda(self) if watches_only_states(self) else None
         if agenda is None:
             super().happenings()
         else:
-            Apart(self, agenda).all()
+            IsolatedEvents(self, agenda).all()
 
 
-class Apart:
+class IsolatedEvents:
     """Runs all happenings of a timed run, itself those that are apart.
 
     Linear in the events; at each, in the conditions over all that what changes could make false.
     """
 
-    def __init__(self, run: TimedRun, agenda: Ticks) -> None:
+    def __init__(self, run: TimedReplay, agenda: TickAgenda) -> None:
         self.run = run
         self.agenda = agenda
         self._axioms = run.engine.axioms
         self._watched = run.runtime is not None or run.trace is not None
         self._tick: int | None = None  # of the last event taken here, of which the run has not been told
-        self._ground: dict[int, Ground | None] = {}
+        self._ground: dict[int, GroundCode | None] = {}
         self._under_way: dict[int, TimedStep] = {}
-        self._watching: dict[Key, dict[int, Ground]] = {}
+        self._watching: dict[StateVariable, dict[int, GroundCode]] = {}
         self._free = True  # whether all conditions over all hold, and no action has been dropped that is under way
 
     def all(self) -> None:
@@ -123,7 +123,7 @@ class Apart:
             after = keys[position + 1] // count if position < last else inf
             if self._free and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
                 step = steps[event >> 1]
-                known = id(step.taken)
+                known = id(step.resolved)
                 action = ground[known] if known in ground else self._resolve(step)
                 if action is not None and step.number not in dropped and self._take(step, action, event & 1):
                     self._arrive(tick, step.number, event & 1)
@@ -140,11 +140,11 @@ class Apart:
 
     def _mind_the_time(self) -> None:
         if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- apart --------------------------------------------------------------------------------------------------------
 
-    def _take(self, step: TimedStep, ground: Ground, ends: int) -> bool:
+    def _take(self, step: TimedStep, ground: GroundCode, ends: int) -> bool:
         """Make the changes of an event; False, with nothing changed, if that is not for here to decide."""
         state, log, number = self.run.state, self.run.log, step.number
         facts, fluents = state.facts, state.fluents
@@ -201,12 +201,12 @@ class Apart:
                     return False
         return True
 
-    def _begin(self, step: TimedStep, ground: Ground) -> None:
+    def _begin(self, step: TimedStep, ground: GroundCode) -> None:
         self._under_way[step.number] = step
         for key in ground.reads:
             self._watching.setdefault(key, {})[step.number] = ground
 
-    def _finish(self, number: int, ground: Ground) -> None:
+    def _finish(self, number: int, ground: GroundCode) -> None:
         self._under_way.pop(number, None)
         for key in ground.reads:
             self._watching[key].pop(number, None)
@@ -230,7 +230,7 @@ class Apart:
         if number >= 2 * len(steps):
             return Event("literal", None, self.run.literals[number - 2 * len(steps)])
         step = steps[number >> 1]
-        if isinstance(step.taken, IllFormed):
+        if isinstance(step.resolved, IllFormed):
             return Event(ILL_FORMED, step)
         return Event(END if number & 1 else START, step)
 
@@ -261,16 +261,16 @@ class Apart:
 
     # -- what is compiled ---------------------------------------------------------------------------------------------
 
-    def _resolve(self, step: TimedStep) -> Ground | None:
+    def _resolve(self, step: TimedStep) -> GroundCode | None:
         """The code of a step with what it reads over all; ``None`` if there is none. Equal steps share it."""
-        known = id(step.taken)
+        known = id(step.resolved)
         if known not in self._ground:
-            self._ground[known] = self._compile(step.taken) if isinstance(step.taken, GroundAction) else None
+            self._ground[known] = self._compile(step.resolved) if isinstance(step.resolved, GroundAction) else None
         return self._ground[known]
 
-    def _compile(self, taken: GroundAction) -> Ground | None:
+    def _compile(self, taken: GroundAction) -> GroundCode | None:
         action = taken.action
-        lifted, key = self.run.engine.apart, (id(action), self.run.tolerance.given)
+        lifted, key = self.run.engine.timed_code, (id(action), self.run.tolerance.exact)
         if key not in lifted:
             lifted[key] = self._lift(action)
         code = lifted[key]
@@ -278,13 +278,13 @@ class Apart:
             return None
         found = empty_footprint()
         self.run.engine.footprints.read(action.over_all, taken.binding, found)
-        return Ground(code, taken.objects, tuple(found.reads))
+        return GroundCode(code, taken.objects, tuple(found.reads))
 
     def _lift(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
-        compiler, within = self.run.engine.full_code, self.run.tolerance.given
-        start = compiler.snap(action, False, within)
-        end = None if action.end is None else compiler.snap(action, True, within)
+        compiler, within = self.run.engine.full_code, self.run.tolerance.exact
+        start = compiler.snap_function(action, False, within)
+        end = None if action.end is None else compiler.snap_function(action, True, within)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
         over_all = compiler.condition(action.over_all, [v.slot for v in action.parameters]) if action.over_all else None
@@ -292,7 +292,7 @@ class Apart:
 
 
 def _lasting(step: TimedStep) -> bool:
-    return isinstance(step.taken, GroundAction) and bool(step.taken.action.over_all)
+    return isinstance(step.resolved, GroundAction) and bool(step.resolved.action.over_all)
 
 
-_NONE: dict[int, Ground] = {}
+_NONE: dict[int, GroundCode] = {}

@@ -1,6 +1,6 @@
 """Conditions in three values (Kleene), interpreted; and why a condition is not true.
 
-The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is
+The fast path is generated code (:mod:`plansafe.verifier.compile.emitter`), which knows two values. Where a number is
 undefined, and wherever a reason is wanted, this slower definition decides.
 """
 
@@ -48,11 +48,11 @@ _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "<=": lambda a, b: a <= b,
     ">=": lambda a, b: a >= b,
 }
-EVERYTHING = 1_000_000
+NO_LIMIT = 1_000_000
 """No limit on the literals that are asked for."""
 
 
-class Undefined(Exception):
+class UndefinedNumber(Exception):
     """A fluent without value, or a division by zero; ``text`` says which."""
 
     def __init__(self, text: str) -> None:
@@ -70,21 +70,21 @@ class Evaluator:
         self.duration = duration
 
     def number(self, expression: Expression, binding: Binding) -> Number:
-        """The value of an expression; raises :class:`Undefined`."""
+        """The value of an expression; raises :class:`UndefinedNumber`."""
         match expression:
             case model.Constant():
                 return expression.value
             case model.Fluent():
                 code = self.task.code_of(expression.arguments, binding)
                 if code not in self.fluents[expression.function]:
-                    raise Undefined(f"`{self.task.fluent_text(expression.function, code)}` has no value")
+                    raise UndefinedNumber(f"`{self.task.fluent_text(expression.function, code)}` has no value")
                 return self.fluents[expression.function][code]
             case Arithmetic():
                 values = [self.number(operand, binding) for operand in expression.operands]
-                return arithmetic(expression.operator, values)
+                return apply_operator(expression.operator, values)
             case model.Duration():
                 if self.duration is None:
-                    raise Undefined("`?duration` has no value")
+                    raise UndefinedNumber("`?duration` has no value")
                 return self.duration
             case model.TotalTime() | model.IsViolated():
                 raise AssertionError("only metrics read this")
@@ -106,7 +106,7 @@ class Evaluator:
                     return _COMPARE[formula.operator](
                         self.number(formula.left, binding), self.number(formula.right, binding)
                     )
-                except Undefined:
+                except UndefinedNumber:
                     return None
             case Not():
                 value = self.holds(formula.body, binding)
@@ -207,10 +207,10 @@ class Evaluator:
             else:
                 yield from self._matches(free, left, inner)
 
-    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[Reason]:
+    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[UnmetLiteral]:
         """Of the parts that have not the wanted value; none if one part alone gives the whole its value."""
         deciding = isinstance(formula, Or)
-        out: list[Reason] = []
+        out: list[UnmetLiteral] = []
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is wanted:
@@ -220,7 +220,7 @@ class Evaluator:
                 if wanted is not deciding:
                     break
             elif isinstance(part, Atom):
-                out.append(Reason(part, dict(binding), wanted))
+                out.append(UnmetLiteral(part, dict(binding), wanted))
             else:
                 out += self.reasons(part, binding, wanted, limit - len(out))
         return out
@@ -231,7 +231,7 @@ class Evaluator:
             try:
                 self.number(formula.left, binding)
                 self.number(formula.right, binding)
-            except Undefined as problem:
+            except UndefinedNumber as problem:
                 return problem.text
         if isinstance(formula, Compare):
             return None
@@ -242,7 +242,7 @@ class Evaluator:
                     return text
         return None
 
-    def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[Reason]:
+    def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
         """Literals that keep ``formula`` from having the value ``wanted``.
 
         For a conjunction its false parts, for a disjunction all. That nothing fits is told as a whole: of many objects,
@@ -259,8 +259,8 @@ class Evaluator:
             case Quantified():
                 instances = prod([len(self.task.domains[v.domain]) for v in formula.variables])
                 if value is not None and formula.universal is not wanted and instances > MANY:
-                    return [Reason(formula, dict(binding), wanted)]
-                out: list[Reason] = []
+                    return [UnmetLiteral(formula, dict(binding), wanted)]
+                out: list[UnmetLiteral] = []
                 objects_of = [self.task.domains[v.domain] for v in formula.variables]
                 one_by_one = value is not None and formula.universal is wanted
                 for objects in sorted(self.instances(formula, binding)) if one_by_one else product(*objects_of):
@@ -268,9 +268,9 @@ class Evaluator:
                     out += self.reasons(formula.body, inner, wanted, limit - len(out))
                     if len(out) >= limit:
                         break
-                return out or [Reason(formula, dict(binding), wanted)]
+                return out or [UnmetLiteral(formula, dict(binding), wanted)]
             case Truth() | Atom() | Equal() | Compare() | Temporal():
-                return [Reason(formula, dict(binding), wanted)]
+                return [UnmetLiteral(formula, dict(binding), wanted)]
             case _:
                 assert_never(formula)
 
@@ -290,7 +290,7 @@ def _deciding_atoms(formula: Quantified) -> list[Atom]:
     return out
 
 
-class Reason(NamedTuple):
+class UnmetLiteral(NamedTuple):
     """A literal that has not the value it should have."""
 
     formula: Formula
@@ -298,8 +298,8 @@ class Reason(NamedTuple):
     wanted: bool
 
 
-def arithmetic(operator: str, values: list[Number]) -> Number:
-    """Exact arithmetic; raises :class:`Undefined` for a division by zero."""
+def apply_operator(operator: str, values: list[Number]) -> Number:
+    """Exact arithmetic; raises :class:`UndefinedNumber` for a division by zero."""
     result = values[0]
     if len(values) == 1:
         return -result if operator == "-" else result
@@ -311,7 +311,7 @@ def arithmetic(operator: str, values: list[Number]) -> Number:
         elif operator == "*":
             result = result * value
         elif value == 0:
-            raise Undefined("division by zero")
+            raise UndefinedNumber("division by zero")
         else:
             result = divide(result, value)
     return model.normal_number(result)

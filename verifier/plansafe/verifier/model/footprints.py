@@ -12,9 +12,9 @@ from math import inf, prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model.nodes import (
-    ARGUMENTS,
     Action,
     And,
+    ArgumentTuple,
     Atom,
     Binding,
     Compare,
@@ -32,7 +32,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import atoms_and_fluents, expression_fluents
 
-Key = tuple[int, int]
+StateVariable = tuple[int, int]
 """What a state is made of, as in a log of changes: a predicate, or a function numbered after them, and a code."""
 
 
@@ -42,14 +42,14 @@ class Footprint(NamedTuple):
     ``writes``: fluents, ``True`` where they are increased or decreased alone.
     """
 
-    reads: set[Key]
+    reads: set[StateVariable]
     behind: set[int]
-    adds: set[Key]
-    deletes: set[Key]
-    writes: dict[Key, bool]
+    adds: set[StateVariable]
+    deletes: set[StateVariable]
+    writes: dict[StateVariable, bool]
 
     @property
-    def changes(self) -> set[Key]:
+    def changes(self) -> set[StateVariable]:
         """All that may change."""
         return self.adds | self.deletes | self.writes.keys()
 
@@ -59,7 +59,7 @@ def empty_footprint() -> Footprint:
     return Footprint(set(), set(), set(), set(), {})
 
 
-def interference(one: Footprint, other: Footprint) -> Key | None:
+def find_interference(one: Footprint, other: Footprint) -> StateVariable | None:
     """A fact or fluent over which two interfere (language.md, section 3).
 
     One reads what the other writes, or they write it in ways that do not commute.
@@ -78,7 +78,7 @@ def interference(one: Footprint, other: Footprint) -> Key | None:
     return min([key for key in both if not (one.writes[key] and other.writes[key])], default=None)
 
 
-class Footprints:
+class FootprintFinder:
     """Finds footprints in one task.
 
     Quantifiers are spelt out up to ``most`` instances of a formula; beyond that they read all facts of what they name.
@@ -154,7 +154,7 @@ class Footprints:
         for fluent in expression_fluents(expression):
             self._one(self.subject(fluent), fluent.arguments, binding, out)
 
-    def _one(self, subject: int, arguments: ARGUMENTS, binding: Binding, out: Footprint) -> None:
+    def _one(self, subject: int, arguments: ArgumentTuple, binding: Binding, out: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
         if code is None:
             out.behind.add(subject)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Limited(Enum):
+class LimitKind(Enum):
     """What there was too much of, in the words of a report."""
 
     TIME = "the time limit has passed"
@@ -27,12 +27,12 @@ class WorkBudget:
         """Count work. Raises :class:`LimitReached` where the budget is spent."""
         self.left -= units
         if self.left < 0:
-            raise LimitReached(Limited.WORK)
+            raise LimitReached(LimitKind.WORK)
 
 
 class LimitReached(Exception):
     """Work stopped at a limit. ``what`` says at which; whoever can do without the answer catches it."""
 
-    def __init__(self, what: Limited) -> None:
+    def __init__(self, what: LimitKind) -> None:
         super().__init__(what.value)
         self.what = what

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""
 
-ARGUMENTS: TypeAlias = tuple[int, ...]
+ArgumentTuple: TypeAlias = tuple[int, ...]
 
 Binding: TypeAlias = dict[int, int]
 """Slot -> object."""
@@ -58,7 +58,7 @@ class Fluent(NamedTuple):
     """The value of a ground or lifted fluent."""
 
     function: int
-    arguments: ARGUMENTS
+    arguments: ArgumentTuple
 
 
 class Arithmetic(NamedTuple):
@@ -97,7 +97,7 @@ class Atom(NamedTuple):
     """A fact, basic or derived."""
 
     predicate: int
-    arguments: ARGUMENTS
+    arguments: ArgumentTuple
 
 
 class Equal(NamedTuple):
@@ -168,7 +168,7 @@ def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
     return dict(zip([v.slot for v in variables], objects, strict=True))
 
 
-def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ARGUMENTS:
+def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ArgumentTuple:
     """The objects that arguments stand for; raises ``KeyError`` if a variable is not bound."""
     return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
 
@@ -181,7 +181,7 @@ class Assignment(NamedTuple):
 
     operator: str
     function: int
-    arguments: ARGUMENTS
+    arguments: ArgumentTuple
     value: Expression
 
 
@@ -284,7 +284,7 @@ class TimedLiteral(NamedTuple):
 
     time: Number
     predicate: int
-    arguments: ARGUMENTS
+    arguments: ArgumentTuple
     value: bool | Number
     fluent: bool
 
@@ -401,7 +401,7 @@ class Task(NamedTuple):
     unknowns: Unknowns | None = None
     denied: frozenset[tuple[int, int]] = frozenset()
 
-    def encode(self, arguments: ARGUMENTS) -> int:
+    def encode(self, arguments: ArgumentTuple) -> int:
         """The code of a tuple of objects within its predicate: mixed radix over the number of objects."""
         size = len(self.objects)
         code = 0
@@ -409,7 +409,7 @@ class Task(NamedTuple):
             code = code * size + argument
         return code
 
-    def code_of(self, arguments: ARGUMENTS, binding: Mapping[int, int]) -> int:
+    def code_of(self, arguments: ArgumentTuple, binding: Mapping[int, int]) -> int:
         """The code of arguments whose variables are bound; raises ``KeyError`` if one is not."""
         size = len(self.objects)
         code = 0
@@ -417,7 +417,7 @@ class Task(NamedTuple):
             code = code * size + (argument if argument >= 0 else binding[-1 - argument])
         return code
 
-    def known_code(self, arguments: ARGUMENTS, binding: Mapping[int, int]) -> int | None:
+    def known_code(self, arguments: ArgumentTuple, binding: Mapping[int, int]) -> int | None:
         """The code of arguments; ``None`` if a variable is not bound."""
         try:
             return self.code_of(arguments, binding)
@@ -430,7 +430,7 @@ class Task(NamedTuple):
         for objects in product(*[self.domains[v.domain] for v in variables]):
             yield {**binding, **dict(zip(slots, objects, strict=True))}
 
-    def decode(self, code: int, arity: int) -> ARGUMENTS:
+    def decode(self, code: int, arity: int) -> ArgumentTuple:
         """The inverse of :meth:`encode`."""
         size = len(self.objects)
         if arity == 2:  # most facts of a scene
@@ -455,6 +455,6 @@ class Task(NamedTuple):
         base = len(self.predicates)
         return self.fact_text(subject, code) if subject < base else self.fluent_text(subject - base, code)
 
-    def names(self, arguments: ARGUMENTS) -> list[str]:
+    def names(self, arguments: ArgumentTuple) -> list[str]:
         """The names of objects."""
         return [self.objects[a] for a in arguments]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -89,8 +89,8 @@ def compile_rules(engine: Engine, rules: bool = True, criteria: VerdictCriteria 
 class _Compiler:
     def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria) -> None:
         self.engine = engine
-        if engine.refused is not None:
-            raise CannotCompile(engine.refused.message)
+        if engine.refusal is not None:
+            raise CannotCompile(engine.refusal.message)
         if any([action.end is not None for action in engine.task.actions.values()]):
             raise CannotCompile("durative actions")
         if any([literal.time > 0 for literal in engine.task.timed_literals]):

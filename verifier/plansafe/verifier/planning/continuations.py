@@ -1,4 +1,4 @@
-"""Continuations that are known, by the moments from which they lead to the goal, and those that were excluded."""
+"""Safe continuations to the goal that are known for the states of an execution, and proofs that there is none."""
 
 from __future__ import annotations
 
@@ -13,119 +13,116 @@ from plansafe.verifier.planning.visited_states import state_hash_change, step_ha
 
 Steps = tuple[GroundAction, ...]
 ENGINE_LIMIT_ERRORS = (NumberTooLarge, TooManyInstances, LimitReached)
-"""What a step raises that passes a limit of the engine."""
+"""What a step raises if it exceeds a limit of the engine."""
 
 
 class Continuation(NamedTuple):
-    """Whether a safe continuation to the goal is known: ``None`` if none was found and none was excluded.
+    """A safe continuation to the goal, if one ``exists``: ``None`` if none was found and none was excluded.
 
-    ``steps`` is the continuation, counted from the state that was asked about; ``detail`` says why there is none.
+    ``detail`` says why there is none.
     """
 
-    answer: bool | None
+    exists: bool | None
     steps: Steps = ()
     detail: str = ""
 
 
 class KnownContinuations:
-    """What is known of the continuations from moments of one execution.
-
-    A moment is the key of an execution: where keys are equal, the same continuations keep the same rules. So a way that
-    was found is known from each moment on it, and a step that leads to one of those makes another.
-    """
+    """Continuations by the key of an execution: where keys are equal, the same continuations keep the same rules."""
 
     def __init__(self) -> None:
-        self._ways: dict[object, Steps] = {}
-        self._nearest: dict[int, int] = {}
-        """By the sums of states, how long the shortest way from one of them is."""
-        self._without: dict[object, tuple[int | None, Continuation]] = {}
+        self._shortest: dict[object, Steps] = {}
+        self._shortest_length: dict[int, int] = {}
+        """By the hash of a state."""
+        self._absences: dict[object, tuple[int | None, Continuation]] = {}
         self._unknown: dict[tuple[object, int | None], Continuation] = {}
 
-    def known(self, key: object, within: int | None) -> Continuation | None:
-        """What is known of continuations from a moment, of at most ``within`` steps; ``None``: nothing yet."""
-        steps = self._ways.get(key)
+    def lookup(self, key: object, within: int | None) -> Continuation | None:
+        """The known result for continuations of at most ``within`` steps; ``None`` if there is no result yet."""
+        steps = self._shortest.get(key)
         if steps is not None and (within is None or len(steps) <= within):
             return Continuation(True, steps)
-        if key in self._without:
-            most, answer = self._without[key]
-            if most is None or (within is not None and within <= most):
-                return answer
+        if key in self._absences:
+            excluded_length, absence = self._absences[key]
+            if excluded_length is None or (within is not None and within <= excluded_length):
+                return absence
         return self._unknown.get((key, within))
 
-    def add(self, start: Execution, sum_: int, steps: Steps) -> bool:
-        """Remember a continuation, if it is one: each step can be taken and breaks nothing, and the goal is reached."""
-        trial, moments = start.fork(), [(start.key(), sum_)]
+    def add(self, start: Execution, start_hash: int, steps: Steps) -> bool:
+        """Add a continuation, if its steps can be taken, keep the rules and reach the goal."""
+        trial, visited = start.fork(), [(start.key(), start_hash)]
+        state_hash = start_hash
         for step in steps:
-            if not _taken(trial, step):
+            if not _take_safely(trial, step):
                 return False
-            sum_ ^= state_hash_change(trial.engine, trial.state, trial.changed)
-            moments.append((trial.key(), sum_))
+            state_hash ^= state_hash_change(trial.engine, trial.state, trial.changed)
+            visited.append((trial.key(), state_hash))
         if not trial.accepted:
             return False
-        for place, (key, sum_) in enumerate(moments):
-            self._remember(key, sum_, steps[place:])
+        for place, (key, state_hash) in enumerate(visited):
+            self._add_shortest(key, state_hash, steps[place:])
         return True
 
-    def _remember(self, key: object, sum_: int, steps: Steps) -> None:
-        known = self._ways.get(key)
+    def _add_shortest(self, key: object, state_hash: int, steps: Steps) -> None:
+        known = self._shortest.get(key)
         if known is None or len(known) > len(steps):
-            self._ways[key] = steps
-            self._nearest[sum_] = min(len(steps), self._nearest.get(sum_, len(steps)))
+            self._shortest[key] = steps
+            self._shortest_length[state_hash] = min(len(steps), self._shortest_length.get(state_hash, len(steps)))
 
-    def without(self, key: object, within: int | None, answer: Continuation) -> Continuation:
-        """Remember that a search found none; the answer."""
-        if answer.answer is None:
-            self._unknown[key, within] = answer
-        elif within is None or key not in self._without:
-            self._without[key] = within, answer
+    def add_absence(self, key: object, within: int | None, absence: Continuation) -> Continuation:
+        """Add the result of a search without a continuation; returns it."""
+        if absence.exists is None:
+            self._unknown[key, within] = absence
+        elif within is None or key not in self._absences:
+            self._absences[key] = within, absence
         else:
-            most, _ = self._without[key]
-            if most is not None and most < within:
-                self._without[key] = within, answer
-        return answer
+            excluded_length, _ = self._absences[key]
+            if excluded_length is not None and excluded_length < within:
+                self._absences[key] = within, absence
+        return absence
 
-    def nearby(
-        self, start: Execution, sum_: int, kept: Steps | None, chosen: GroundAction | None, within: int | None
+    def derive(
+        self, start: Execution, start_hash: int, kept: Steps | None, chosen: GroundAction | None, within: int | None
     ) -> bool:
-        """Make a continuation of those that are known, if one comes of it: no search.
+        """Try to make a continuation from known ones, without a search.
 
-        Behind a ``chosen`` step: the ``kept`` one, without that step if it has it; or a step back to a known one.
-        ``sum_`` is that of the state at ``start``.
+        After a ``chosen`` step, tries the ``kept`` continuation from before it, without that step if it contains it, or
+        a step that returns to a known continuation. ``start_hash``: the hash of the state at ``start``.
         """
         if chosen is None or kept is None:
             return False
-        tries = [kept]
+        candidates = [kept]
         if chosen in kept:
             place = kept.index(chosen)
-            tries.insert(0, (*kept[:place], *kept[place + 1 :]))
-        for steps in tries:
-            if (within is None or len(steps) <= within) and self.add(start, sum_, steps):
+            candidates.insert(0, (*kept[:place], *kept[place + 1 :]))
+        for steps in candidates:
+            if (within is None or len(steps) <= within) and self.add(start, start_hash, steps):
                 return True
-        # A step and another one back make the kept way two longer: nothing shorter is worth looking at each step.
-        back = self._back(start, sum_, within) if within is None or within > len(kept) else None
-        if back is None:
+        # A step and another one back make the kept continuation two steps longer: do not search for shorter ones.
+        returning = self._returning(start, start_hash, within) if within is None or within > len(kept) else None
+        if returning is None:
             return False
-        self._remember(start.key(), sum_, back)
+        self._add_shortest(start.key(), start_hash, returning)
         return True
 
-    def _back(self, start: Execution, sum_: int, within: int | None) -> Steps | None:
-        """The shortest continuation by a step that leads to a moment from which one is known."""
-        lengths = [length for length in self._nearest.values() if within is None or length < within]
+    def _returning(self, start: Execution, start_hash: int, within: int | None) -> Steps | None:
+        """The shortest continuation that begins with a step to a state of a known continuation."""
+        lengths = [length for length in self._shortest_length.values() if within is None or length < within]
         if not lengths:
             return None
         least, best = min(lengths), None
         for step in list(start.legal()):
-            moved = step_hash_change(start, step)
-            if moved is not None:
-                length = self._nearest.get(sum_ ^ moved)
+            hash_change = step_hash_change(start, step)
+            if hash_change is not None:
+                length = self._shortest_length.get(start_hash ^ hash_change)
                 if length is None or (within is not None and length >= within):
                     continue
                 if best is not None and length + 1 >= len(best):
                     continue
             after = start.fork()
-            if not _taken(after, step):
+            if not _take_safely(after, step):
                 continue
-            rest = self._ways.get(after.key())
+            rest = self._shortest.get(after.key())
             if rest is None or (within is not None and len(rest) >= within):
                 continue
             if best is None or len(rest) + 1 < len(best):
@@ -135,8 +132,8 @@ class KnownContinuations:
         return best
 
 
-def _taken(execution: Execution, step: GroundAction) -> bool:
-    """Take a step; ``False`` if that cannot be, or breaks a rule."""
+def _take_safely(execution: Execution, step: GroundAction) -> bool:
+    """Take a step; false if it cannot be taken or breaks a rule."""
     try:
         return execution.take(step) and not execution.broken
     except ENGINE_LIMIT_ERRORS:

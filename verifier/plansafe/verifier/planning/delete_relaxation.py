@@ -19,7 +19,7 @@ from plansafe.verifier.execution.monitors.latch import LatchedCheck
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,
@@ -68,9 +68,9 @@ class DeleteRelaxation:
         numbers: dict[tuple[str, tuple[int, ...]], int] = {}
         changes: list[dict[Fact, None]] = []
         found: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
-        for schema, objects in lifted.reachable(state):
+        for schema, objects in lifted.reachable_bindings(state):
             if len(found) > MAX_OPERATORS:
-                raise LimitReached(Limited.GROUND_TASK)
+                raise LimitReached(LimitKind.GROUND_TASK)
             if len(found) % 256 == 0:
                 check()
             binding = bind(schema.parameters, objects)
@@ -111,7 +111,7 @@ class DeleteRelaxation:
                 if action_fact is not None:
                     self.network.achieves(number, (*action_fact, True))
 
-    def holding(self, state: State, runtime: Runtime | None) -> list[int]:
+    def true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
         """The propositions that hold now."""
         facts = state.facts
         out = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
@@ -211,7 +211,7 @@ class RuleDemands:
 
     def _concerned(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
         """The bindings of a rule that read a fact; none where there are too many to look at each."""
-        domains = [self.task.domains[v.domain] for v in self.engine.plan.parts[monitor.part].parameters]
+        domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
         for number in monitor.readers.by_predicate.get(predicate, ()):
             pattern = monitor.readers.patterns[number]
             found = pattern.key(code)

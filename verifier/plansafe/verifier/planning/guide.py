@@ -1,20 +1,20 @@
-"""A guide through a task: what may be done next, what it would break, and whether the plan can still end well.
+"""Guidance for a policy that chooses its steps one by one: legal steps, the rules they break, safe continuations.
 
     guide = Guide(checker.compiled)
     while not guide.may_end:
         step = choose([option.step for option in guide.options() if not option.broken])
-        if guide.allows(step, within=20 - len(guide.taken)).answer:
+        if guide.allows(step, within=20 - len(guide.steps)).exists:
             guide.take(step)
 
-For policies that choose their steps one by one (language models, robots). The guide has no semantics of its own: steps
-are taken by the engine, rules are watched by its monitors, and what continues is what the planner finds.
+A policy is a language model or a robot, for example. The guide has no semantics of its own: the engine takes the steps,
+its monitors check the rules, and the planner finds the continuations.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Option
+from plansafe.verifier.execution.broken_instances import StepOption
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -29,13 +29,13 @@ __all__ = ["Continuation", "Guide", "Recoverability", "check_recoverable"]
 
 
 class Guide:
-    """Where a plan under construction stands. Raises ``ValueError`` for tasks that the search does not take.
+    """The state of a plan under construction. Raises ``ValueError`` for tasks that the search does not support.
 
-    ``rules=False`` looks at the goal alone. What was broken before the plan began decides nothing where the task was
-    compiled with ``judge="introduced"``. The last continuation that was found is kept: a step that follows it is
-    allowed without a search, and so is one from which a step leads back to a continuation that is known. The first
-    continuation is searched for ``time_limit_s``; while one is known, a question ends after ``effort`` states, so that
-    the answers are the same on every machine.
+    ``rules=False`` checks only the goal. What was broken before the plan began does not decide where the task was
+    compiled with ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without
+    a search, and so is a step from which one step returns to a known continuation. The search for the first
+    continuation may take ``time_limit_s``. Once one is known, a search ends after ``max_states`` states, so that the
+    answers do not depend on the machine.
     """
 
     def __init__(
@@ -45,54 +45,54 @@ class Guide:
         rules: bool = True,
         planner: ForwardSearch | None = None,
         time_limit_s: float = 10.0,
-        effort: int = 100,
+        max_states: int = 100,
     ) -> None:
         why = unsupported_task_reason(compiled, rules)
         if why:
             raise ValueError(why)
         self.time_limit_s = time_limit_s
-        self.effort = effort
+        self.max_states = max_states
         self.searches = 0
-        """How many questions were put to the search."""
-        self.taken: list[GroundAction] = []
+        """The number of searches so far."""
+        self.steps: list[GroundAction] = []
         self._planner = planner or ForwardSearch()
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
-        self._known = EstimateCache(self._execution.fork())
-        self._options: list[Option] | None = None
+        self._cache = EstimateCache(self._execution.fork())
+        self._options: list[StepOption] | None = None
         self._kept: Steps | None = None
-        self._ways = KnownContinuations()
-        self._been = VisitedStates(self._execution)
+        self._continuations = KnownContinuations()
+        self._visited = VisitedStates(self._execution)
 
     @property
     def may_end(self) -> bool:
         """Whether the plan may end here: the goal is reached and every rule kept."""
         return self._execution.accepted
 
-    def options(self) -> list[Option]:
-        """All legal steps, each with the instances of rules that it would break. Computed once for each state."""
+    def options(self) -> list[StepOption]:
+        """All legal steps, each with the rule instances that it would break. Computed once per state."""
         if self._options is None:
             self._options = self._execution.options()
         return self._options
 
     def estimate(self) -> int | None:
-        """The length of the continuation that is known from here (no bound on the shortest); ``None``: none is."""
-        ahead = self.continuation()
-        return len(ahead.steps) if ahead.answer else None
+        """The length of a known continuation (maybe not the shortest); ``None`` if none is known."""
+        continuation = self.continuation()
+        return len(continuation.steps) if continuation.exists else None
 
     def continuation(self, within: int | None = None) -> Continuation:
-        """A safe continuation from here, of at most ``within`` steps."""
+        """Find a safe continuation from here, of at most ``within`` steps."""
         kept = self._kept
         if kept is not None and (within is None or len(kept) <= within):
             return Continuation(True, kept)
-        found = self._search(self._execution, within)
-        if found.answer:
-            self._kept = found.steps
-        return found
+        continuation = self._find_continuation(self._execution, within)
+        if continuation.exists:
+            self._kept = continuation.steps
+        return continuation
 
     def allows(self, step: GroundAction, within: int | None = None) -> Continuation:
-        """Whether a safe continuation is known behind a step, of at most ``within`` steps (that step not counted).
+        """Find a safe continuation after a step, of at most ``within`` steps (not counting the step itself).
 
-        Nothing is changed. A step that cannot be taken or breaks a rule has none.
+        Does not take the step. A step that cannot be taken or breaks a rule has no continuation.
         """
         kept = self._kept
         if kept and kept[0] == step and (within is None or len(kept) - 1 <= within):
@@ -105,21 +105,21 @@ class Guide:
             return Continuation(False, (), "the step cannot be taken")
         if after.broken:
             return Continuation(False, (), "the step breaks a rule")
-        return self._search(after, within, step)
+        return self._find_continuation(after, within, step)
 
-    def take(self, step: GroundAction, ahead: Continuation | None = None) -> None:
-        """Take a step; ``ahead`` is what :meth:`allows` said of it, if it was asked.
+    def take(self, step: GroundAction, continuation: Continuation | None = None) -> None:
+        """Take a step, whether or not it breaks a rule; ``continuation``: the result of :meth:`allows` for it.
 
-        Raises ``ValueError`` if it cannot be taken. What it breaks is not looked at.
+        Raises ``ValueError`` if the step cannot be taken.
         """
         kept = self._kept
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
-        self.taken.append(step)
-        self._been.arrived(self._execution)
+        self.steps.append(step)
+        self._visited.add(self._execution)
         self._options = None
-        if ahead is not None and ahead.answer:
-            self._kept = ahead.steps
+        if continuation is not None and continuation.exists:
+            self._kept = continuation.steps
         else:
             self._kept = kept[1:] if kept and kept[0] == step else None
 
@@ -129,57 +129,55 @@ class Guide:
         return self._execution.engine.task.objects
 
     def changed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """As text, the facts that hold here and did not at the start, and those that no longer hold; sorted.
+        """The facts that became true since the start, and those that became false, as sorted texts.
 
-        Numbers are left out, and so are derived facts.
+        Without numbers and derived facts.
         """
         task = self._execution.engine.task
-        pairs = list(zip(task.initial_facts, self._execution.state.facts, strict=False))
-        gained = [task.fact_text(index, code) for index, (then, now) in enumerate(pairs) for code in now - then]
-        lost = [task.fact_text(index, code) for index, (then, now) in enumerate(pairs) for code in then - now]
-        return tuple(sorted(gained)), tuple(sorted(lost))
+        pairs = list(enumerate(zip(task.initial_facts, self._execution.state.facts, strict=False)))
+        added = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in facts - initial]
+        deleted = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in initial - facts]
+        return tuple(sorted(added)), tuple(sorted(deleted))
 
-    def returns(self, step: GroundAction) -> bool:
-        """Whether a legal step leads back to where the plan was: the same can follow there."""
-        return self._been.returns(self._execution, step)
+    def returns_to_visited_state(self, step: GroundAction) -> bool:
+        """Whether a legal step leads to a visited state, from which the same steps can follow."""
+        return self._visited.is_revisited_by(self._execution, step)
 
-    def _search(self, start: Execution, within: int | None, chosen: GroundAction | None = None) -> Continuation:
-        """What is known, a continuation made of what is known, or what a search finds.
+    def _find_continuation(
+        self, start: Execution, within: int | None, chosen: GroundAction | None = None
+    ) -> Continuation:
+        """A known continuation, one made from known ones, or the result of a search.
 
-        For who chooses among steps, "not known" and "there is none" come to the same, as long as one continuation is
-        known.
+        While some continuation is known, a search is short: a caller that chooses among steps treats "not found" and
+        "none exists" alike.
         """
-        ways, key = self._ways, start.key()
-        sum_ = (
-            self._been.sum
-            if chosen is None
-            else self._been.sum ^ state_hash_change(start.engine, start.state, start.changed)
-        )
-        found = ways.known(key, within)
-        if found is None and ways.nearby(start, sum_, self._kept, chosen, within):
-            found = ways.known(key, within)
-        if found is not None:
-            return found
+        continuations, key, state_hash = self._continuations, start.key(), self._visited.current_hash
+        if chosen is not None:
+            state_hash ^= state_hash_change(start.engine, start.state, start.changed)
+        known = continuations.lookup(key, within)
+        if known is None and continuations.derive(start, state_hash, self._kept, chosen, within):
+            known = continuations.lookup(key, within)
+        if known is not None:
+            return known
         self.searches += 1
-        effort = None if self._kept is None else self.effort
-        solved = self._planner.solve_from(
-            start, within=within, time_limit_s=self.time_limit_s, max_nodes=effort, known=self._known
+        max_states = None if self._kept is None else self.max_states
+        plan = self._planner.solve_from(
+            start, within=within, time_limit_s=self.time_limit_s, max_nodes=max_states, cache=self._cache
         )
-        if solved.answer is PlanningStatus.SOLVED:
-            ways.add(start, sum_, solved.steps)
-            return Continuation(True, solved.steps)
-        excluded = False if solved.answer is PlanningStatus.UNSOLVABLE else None
-        return ways.without(key, within, Continuation(excluded, (), solved.detail))
+        if plan.status is PlanningStatus.SOLVED:
+            continuations.add(start, state_hash, plan.steps)
+            return Continuation(True, plan.steps)
+        exists = False if plan.status is PlanningStatus.UNSOLVABLE else None
+        return continuations.add_absence(key, within, Continuation(exists, (), plan.detail))
 
 
 class Recoverability(NamedTuple):
-    """Whether the goal can still be reached safely: ``None`` if that is unknown.
+    """Whether the goal can still be reached safely (``None``: unknown).
 
-    If so, ``continuation`` is how (nothing, if all is done); ``detail`` says in words why not, or what limited the
-    search.
+    ``continuation``: steps that reach it. ``detail``: why it cannot be reached, or which limit ended the search.
     """
 
-    answer: bool | None
+    recoverable: bool | None
     continuation: tuple[str, ...] = ()
     detail: str = ""
 
@@ -187,10 +185,9 @@ class Recoverability(NamedTuple):
 def check_recoverable(
     monitor: Monitor, action: str, planner: ForwardSearch | None = None, time_limit_s: float = 10.0
 ) -> Recoverability:
-    """If ``action`` is taken in the present state, can the goal still be reached with every rule kept?
+    """Check whether the goal can still be reached with every rule kept after ``action`` is taken in the present state.
 
-    Starts from what was observed, not from what the steps so far should have led to. Nothing is changed. The search
-    ends with the time limit; hand in a ``planner`` to keep what it compiles from one question to the next.
+    Starts from the observed state, and changes nothing. Pass a ``planner`` to reuse what it compiled.
     """
     advice = monitor.allowed(action)
     if not advice.executable:
@@ -200,9 +197,9 @@ def check_recoverable(
         return Recoverability(None, (), why)
     step = monitor.step(action)
     assert isinstance(step, GroundAction)
-    now = monitor.now().after(step)
-    assert now is not None
-    found = (planner or ForwardSearch()).solve_from(now, time_limit_s=time_limit_s)
-    steps = tuple([step_text(taken, monitor.task.objects) for taken in found.steps])
-    known = {PlanningStatus.SOLVED: True, PlanningStatus.UNSOLVABLE: False}
-    return Recoverability(known.get(found.answer), steps, found.detail)
+    after = monitor.now().after(step)
+    assert after is not None
+    plan = (planner or ForwardSearch()).solve_from(after, time_limit_s=time_limit_s)
+    steps = tuple([step_text(planned, monitor.task.objects) for planned in plan.steps])
+    recoverable = {PlanningStatus.SOLVED: True, PlanningStatus.UNSOLVABLE: False}.get(plan.status)
+    return Recoverability(recoverable, steps, plan.detail)

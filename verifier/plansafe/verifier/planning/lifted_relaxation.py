@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -79,7 +79,7 @@ class LiftedRelaxation:
 
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
-        plan, action_predicates = self.engine.plan, self.engine.action_predicates
+        plan, action_predicates = self.engine.rule_set, self.engine.action_predicates
         hard = frozenset([n for n, part in enumerate(plan.parts) if self.criteria.can_decide(plan.rules[part.rule])])
         names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
@@ -121,7 +121,7 @@ class LiftedRelaxation:
     ) -> None:
         self.engine.emitter.asked = self._asked
         wanted = self._positive(And(condition), True)
-        search = extension(self.engine.emitter, wanted, True, parameters)
+        search = compile_extension(self.engine.emitter, wanted, True, parameters)
         self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
 
     def _positive(self, formula: Formula, positive: bool) -> Formula:
@@ -148,7 +148,7 @@ class LiftedRelaxation:
             case _:
                 return push_negation(formula, positive, self._positive)
 
-    def reachable(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
+    def reachable_bindings(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task

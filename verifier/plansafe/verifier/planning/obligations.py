@@ -23,7 +23,7 @@ def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOL
 
     Where only what the plan caused is in ``criteria``, nothing of what was wrong at letter 0 is demanded.
     """
-    idle, introduced = runtime.plan.idle(criteria), criteria.only_introduced
+    idle, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
     out: list[Obligation] = []
     for monitor in runtime.monitors:
         if monitor.part in idle:
@@ -45,12 +45,12 @@ def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
     program = automaton.program
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())
-    if not automaton.closed and not automaton.parameters:
+    if not automaton.default_retired and not automaton.parameters:
         instances.append(((), automaton.default))
     return [
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances
-        if not (introduced and instance.at_start)
+        if not (introduced and instance.violated_at_start)
         for formula in _demanded(program, program.skeleton, program.states[instance.state][1])
     ]
 

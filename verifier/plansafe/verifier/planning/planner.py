@@ -43,7 +43,7 @@ class PlanningResult(NamedTuple):
     ``steps``: the continuation. ``optimal``: no shorter one exists, proved. ``detail``: why not, in words.
     """
 
-    answer: PlanningStatus
+    status: PlanningStatus
     steps: tuple[GroundAction, ...] = ()
     optimal: bool = False
     detail: str = ""

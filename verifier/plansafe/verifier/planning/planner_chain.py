@@ -40,8 +40,8 @@ class PlannerChain:
                 found = planner.solve(query._replace(time_limit_s=left))
             except self.failures as failure:
                 found = PlanningResult(PlanningStatus.NOT_FOUND, detail=str(failure), planner=planner.name)
-            if found.answer is PlanningStatus.UNSOLVABLE or (
-                found.answer is PlanningStatus.SOLVED and (found.optimal or not query.shortest)
+            if found.status is PlanningStatus.UNSOLVABLE or (
+                found.status is PlanningStatus.SOLVED and (found.optimal or not query.shortest)
             ):
                 return found
             if kept is None or _worth(found) > _worth(kept):
@@ -51,9 +51,9 @@ class PlannerChain:
 
 
 def _worth(solution: PlanningResult) -> int:
-    if solution.answer is PlanningStatus.SOLVED:
+    if solution.status is PlanningStatus.SOLVED:
         return 2
-    return int(solution.answer is PlanningStatus.NOT_FOUND)
+    return int(solution.status is PlanningStatus.NOT_FOUND)
 
 
 def default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:

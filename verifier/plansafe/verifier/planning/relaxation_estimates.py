@@ -17,7 +17,7 @@ class RelaxationEstimate(NamedTuple):
     taken now, ``applicable`` all steps that may be (numbers are not looked at).
     """
 
-    value: int | None
+    distance: int | None
     preferred: list[int]
     applicable: list[int]
 

@@ -12,7 +12,7 @@ from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -87,7 +87,7 @@ class RelaxedConditions:
         """The propositions that a condition needs; ``None`` if it is never true."""
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise LimitReached(Limited.GROUND_TASK)
+            raise LimitReached(LimitKind.GROUND_TASK)
         match formula:
             case Truth():
                 return () if formula.value == positive else None
@@ -114,7 +114,7 @@ class RelaxedConditions:
                 own = tuple([binding[slot] for slot in asked.slots])
                 there = MonitorLetter(asked.monitor, latch.program, own, where.taken)
                 value = self.conjunction(latch.program.formula, binding, positive, there)
-                if latch.acting:
+                if latch.reads_actions:
                     return value
                 # It has read the present letter already: what it stores is about the next ones.
                 return self.network.any([(self._latched(asked.monitor, own, positive),), value])
@@ -229,7 +229,7 @@ class RelaxedConditions:
             automaton = runtime.monitors[monitor]
             assert isinstance(automaton, Automaton)
             instance = automaton.instances.get(binding)
-            if instance is None and (automaton.closed or binding in automaton.done):
+            if instance is None and (automaton.default_retired or binding in automaton.retired):
                 yield number  # decided for good
                 continue
             state = automaton.default.state if instance is None else instance.state

@@ -1,4 +1,4 @@
-"""What searches from one execution on learn and share: the ground relaxation, and what it says of states."""
+"""Estimates of states, and the ground relaxation that they need, shared by the searches of one execution."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import structure
+from plansafe.verifier.execution.monitors.program import structural_key
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Subgoal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
@@ -20,126 +20,125 @@ from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark
 from plansafe.verifier.planning.relaxed_conditions import Conjunction
 
 MAX_CACHED_STATES = 5_000
-"""States of which it is remembered what the relaxation says."""
 
 
 class StateEstimate(NamedTuple):
-    """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds.
+    """The estimated distance to the goal (``None``: unreachable), and the steps to try, preferred ones first.
 
-    Where the steps are ``None``, the legal ones are listed once they are due.
+    ``applicable`` are all steps that may be legal; ``None``: the search lists the legal steps itself.
     """
 
-    value: int | None
+    distance: int | None
     preferred: list[GroundAction]
-    steps: list[GroundAction] | None
-    true: list[int]
+    applicable: list[GroundAction] | None
+    true_propositions: list[int]
 
 
 class EstimateCache:
-    """What is known of one execution, for searches from there and from what its steps lead to.
+    """Estimates of the states of one execution.
 
-    ``origin`` is where it begins: whatever can be reached from later moments can be reached from there, so that one
-    relaxation serves all of them. ``remember``: what was said of a state is kept, for searches that meet it again.
+    Whatever is reachable from a later state is reachable from the ``origin``, so one relaxation serves all of them.
+    ``remember``: keep the estimates of states for further searches.
     """
 
     def __init__(self, origin: Execution, *, remember: bool = True) -> None:
         self.origin = origin
         self.backward = BackwardEstimator(origin.engine)
-        self.relaxed: DeleteRelaxation | None = None
+        self.relaxation: DeleteRelaxation | None = None
         self._too_large = False
         self._remember = remember
-        self._wrong: set[tuple[int, tuple[int, ...]]] = set()
-        self._goals: dict[object, Conjunction | None] = {}
-        self._seen: dict[object, StateEstimate] = {}
+        self._obligations: dict[object, Conjunction | None] = {}
+        self._estimates: dict[object, StateEstimate] = {}
         self._bounds: dict[object, tuple[int | None, bool]] = {}
 
-    def serves(self, start: Execution) -> bool:
-        """Whether a relaxation from the origin on leaves nothing out that is possible from here on.
+    def covers(self, start: Execution) -> bool:
+        """Whether the relaxation from the origin overestimates what is possible from ``start``.
 
-        It excuses what was wrong at its beginning; what is wrong by now must be among that.
+        It ignores the invariants that were violated at the origin, so no other may be violated at ``start``.
         """
-        return start.engine is self.origin.engine and _wrong(start.runtime) <= _wrong(self.origin.runtime)
+        violated, ignored = _violated_invariants(start.runtime), _violated_invariants(self.origin.runtime)
+        return start.engine is self.origin.engine and violated <= ignored
 
-    def grounded(self, lifted: LiftedRelaxation, check: Callable[[], None]) -> DeleteRelaxation | None:
-        """The relaxation; ``None`` where it is too large. Raises :class:`LimitReached` where time runs out."""
-        if self.relaxed is None and not self._too_large:
+    def ground(self, lifted: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
+        """Ground the relaxation; ``None`` if it is too large. Raises :class:`LimitReached` when time runs out."""
+        if self.relaxation is None and not self._too_large:
             try:
-                self.relaxed = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check)
+                self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check_time)
             except LimitReached as limit:
-                if limit.what is Limited.TIME:
+                if limit.what is LimitKind.TIME:
                     raise
                 self._too_large = True
-        return self.relaxed
+        return self.relaxation
 
-    def looked(self, execution: Execution, key: object, bound: bool) -> StateEstimate:
-        """What the relaxation says of a state: an estimate, or a ``bound``. ``key`` is that of the execution."""
-        found = self._seen.get((key, bound))
-        if found is None:
-            relaxed = self.relaxed
-            assert relaxed is not None
-            wanted = self._wanted(relaxed, execution)  # first: it may need propositions that are new
-            true = relaxed.holding(execution.state, execution.runtime)
-            estimate = (estimate_by_landmark_cut if bound else estimate_by_relaxed_plan)(relaxed, true, wanted)
-            steps = relaxed.steps
-            preferred = [steps[n] for n in estimate.preferred]
-            found = StateEstimate(estimate.value, preferred, [steps[n] for n in estimate.applicable], true)
+    def estimate(self, execution: Execution, key: object, lower_bound: bool) -> StateEstimate:
+        """Estimate a state by the relaxation. ``key`` is the execution's key; ``lower_bound``: by landmark cuts."""
+        cached = self._estimates.get((key, lower_bound))
+        if cached is None:
+            relaxation = self.relaxation
+            assert relaxation is not None
+            goal = self._goal(relaxation, execution)  # first: it may add propositions
+            true = relaxation.true_propositions(execution.state, execution.runtime)
+            estimate = (estimate_by_landmark_cut if lower_bound else estimate_by_relaxed_plan)(relaxation, true, goal)
+            preferred = [relaxation.steps[n] for n in estimate.preferred]
+            applicable = [relaxation.steps[n] for n in estimate.applicable]
+            cached = StateEstimate(estimate.distance, preferred, applicable, true)
             if self._remember:
-                if len(self._seen) >= MAX_CACHED_STATES:
-                    self._seen.clear()
-                self._seen[key, bound] = found
-        return found
+                if len(self._estimates) >= MAX_CACHED_STATES:
+                    self._estimates.clear()
+                self._estimates[key, lower_bound] = cached
+        return cached
 
-    def looked_back(self, execution: Execution, most: int | None = None) -> StateEstimate:
-        """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out.
+    def estimate_backwards(self, execution: Execution, max_distance: int | None = None) -> StateEstimate:
+        """Estimate a state without the relaxation, by what the goal and the rules need; excludes nothing.
 
-        ``most``: an estimate beyond so many steps need not be exact.
+        ``max_distance``: a larger distance need not be exact.
         """
-        wishes: list[Subgoal] = [(part, {}) for part in execution.task.goal]
+        subgoals: list[Subgoal] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
-            asked = pending_obligations(execution.runtime, execution.criteria)
-            wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
-        value, steps = self.backward.look(execution.state, wishes, most)
-        return StateEstimate(value, steps, None, [])
+            obligations = pending_obligations(execution.runtime, execution.criteria)
+            subgoals += [(formula, dict(binding)) for formula, binding in obligations if not is_temporal(formula)]
+        distance, steps = self.backward.estimate(execution.state, subgoals, max_distance)
+        return StateEstimate(distance, steps, None, [])
 
-    def too_far(self, execution: Execution, key: object, left: int) -> bool:
-        """Whether a landmark bound says that no plan from here has at most so many steps."""
+    def exceeds_length(self, execution: Execution, key: object, length: int) -> bool:
+        """Whether a landmark bound proves that every plan from here has more than ``length`` steps."""
         known, exact = self._bounds.get(key, (0, False))
-        if known is None or known > left:
+        if known is None or known > length:
             return True
         if exact:
             return False
-        relaxed = self.relaxed
-        assert relaxed is not None
-        wanted = self._wanted(relaxed, execution)
-        true = relaxed.holding(execution.state, execution.runtime)
-        value = estimate_by_landmark_cut(relaxed, true, wanted, left + 1).value
+        relaxation = self.relaxation
+        assert relaxation is not None
+        goal = self._goal(relaxation, execution)
+        true = relaxation.true_propositions(execution.state, execution.runtime)
+        bound = estimate_by_landmark_cut(relaxation, true, goal, length + 1).distance
         if len(self._bounds) >= MAX_CACHED_STATES:
             self._bounds.clear()
-        self._bounds[key] = value, value is not None and value <= left
-        return value is None or value > left
+        self._bounds[key] = bound, bound is not None and bound <= length
+        return bound is None or bound > length
 
-    def _wanted(self, relaxed: DeleteRelaxation, execution: Execution) -> Conjunction | None:
-        """The propositions of the goal, and those that the rules still demand; ``None``: they are never true."""
-        if relaxed.goal is None or execution.runtime is None:
-            return relaxed.goal
-        every = set(relaxed.goal)
+    def _goal(self, relaxation: DeleteRelaxation, execution: Execution) -> Conjunction | None:
+        """The propositions of the goal and of pending obligations; ``None`` if they can never be true."""
+        if relaxation.goal is None or execution.runtime is None:
+            return relaxation.goal
+        propositions = set(relaxation.goal)
         for formula, binding in pending_obligations(execution.runtime, execution.criteria):
-            key = (structure(formula), binding)
-            if key not in self._goals:
+            key = (structural_key(formula), binding)
+            if key not in self._obligations:
                 try:
-                    self._goals[key] = relaxed.conditions.conjunction(formula, dict(binding), True)
+                    self._obligations[key] = relaxation.conditions.conjunction(formula, dict(binding), True)
                 except LimitReached:
-                    self._goals[key] = ()
-            found = self._goals[key]
-            if found is None:
+                    self._obligations[key] = ()
+            conjunction = self._obligations[key]
+            if conjunction is None:
                 return None
-            every.update(found)
-        return tuple(every)
+            propositions.update(conjunction)
+        return tuple(propositions)
 
 
-def _wrong(runtime: Runtime | None) -> set[tuple[int, tuple[int, ...]]]:
+def _violated_invariants(runtime: Runtime | None) -> set[tuple[int, tuple[int, ...]]]:
     """The instances of rules about every state that are violated now."""
     if runtime is None:
         return set()
-    watching = [m for m in runtime.monitors if isinstance(m, Invariant) and not m.final]
-    return {(m.part, binding) for m in watching for binding in m.episodes}
+    invariants = [m for m in runtime.monitors if isinstance(m, Invariant) and not m.final]
+    return {(m.part, binding) for m in invariants for binding in m.episodes}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import (
     TRUE,

@@ -9,7 +9,7 @@ from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     ComponentState,
-    structure,
+    structural_key,
 )
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -135,12 +135,12 @@ def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReadi
     """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
     if isinstance(formula, Temporal):
         _bit(draft, formula, reading)
-        return reading.settled[structure(formula)]
+        return reading.settled[structural_key(formula)]
     return map_children(formula, lambda part: value_after_letter(draft, part, reading))
 
 
 def _bit(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
-    key = structure(formula)
+    key = structural_key(formula)
     if key in reading.bits:
         return reading.bits[key]
     operator = past_operator(formula)

@@ -15,10 +15,10 @@ from plansafe.verifier.execution.monitors.program import (
     Component,
     ComponentState,
     LetterTime,
-    advance,
-    judge,
-    start_of,
-    structure,
+    advance_component,
+    component_verdict,
+    start_state,
+    structural_key,
 )
 from plansafe.verifier.execution.monitors.progression import Progression
 from plansafe.verifier.model.nodes import (
@@ -137,7 +137,7 @@ class LtlAutomaton(TraceAutomaton):
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
         if not is_past_only(formula):
             return None
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._index:
             self._index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -173,7 +173,7 @@ class OperatorAutomaton(TraceAutomaton):
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
         self.stepwise = is_stutter_sensitive(operator)
-        self.start = start_of(operator)
+        self.start = start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
@@ -204,12 +204,12 @@ class OperatorAutomaton(TraceAutomaton):
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it counts from the letter to come."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
+        after = advance_component(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
             return after - 1  # since when an answer is due, counted from the letter to come
         return after
 
     def verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, turned over for a negation."""
-        found = judge(self.component, state)
+        found = component_verdict(self.component, state)
         return found if self.positive else PERMANENTLY_SATISFIED - found

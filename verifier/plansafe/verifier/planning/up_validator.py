@@ -32,8 +32,8 @@ from unified_planning.plans import PlanKind
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import is_name
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 

@@ -1,7 +1,8 @@
-"""Where an execution was, and which steps lead to such a moment: told by sums of states, without taking each step.
+"""Incremental hashes of states, and the visited states of an execution.
 
-The sum of a state is one number, counted from where the execution begins, that each change shifts in its own way, and
-back. It follows from the state alone: equal states have equal sums, and where sums are equal the keys are compared.
+The hash of a state is the XOR of a number per changed fact (Zobrist hashing), relative to the state in which the
+execution begins. It depends on the state alone: equal states have equal hashes; where hashes are equal, the keys are
+compared. So whether a step returns to a visited state is mostly known without taking the step.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ from plansafe.verifier.model.nodes import Number
 
 
 def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
-    """What the changes that led to a state add to its sum. Derived facts follow from the others."""
-    changeable = engine.changeable
-    base, out = len(state.facts), 0
-    before: dict[tuple[int, int], Number | None] = {}
+    """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
+    changeable = engine.changeable_indexes
+    base, hash_change = len(state.facts), 0
+    old_numbers: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:
         if index >= base:
-            before.setdefault((index, code), value)  # the log has the number that was there before
+            old_numbers.setdefault((index, code), value)  # the log has the number before the change
         elif index in changeable:
-            out ^= hash((index, code))
-    for (index, code), number in before.items():
-        out ^= hash((index, code, number)) ^ hash((index, code, state.fluents[index - base].get(code)))
-    return out
+            hash_change ^= hash((index, code))
+    for (index, code), number in old_numbers.items():
+        hash_change ^= hash((index, code, number)) ^ hash((index, code, state.fluents[index - base].get(code)))
+    return hash_change
 
 
-def step_hash_change(now: Execution, step: GroundAction) -> int | None:
-    """What a legal step would add to the sum; ``None`` where only taking it says what it does."""
-    state, log = now.state, list[StateChange]()
+def step_hash_change(execution: Execution, step: GroundAction) -> int | None:
+    """The change of the hash by a legal step; ``None`` if only taking the step tells."""
+    state, log = execution.state, list[StateChange]()
     try:
-        if now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
-            return state_hash_change(now.engine, state, log)
+        if execution.engine.full_code.step_function(step.action)(state.facts, state.fluents, log, *step.objects):
+            return state_hash_change(execution.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass
     finally:
@@ -45,24 +46,23 @@ def step_hash_change(now: Execution, step: GroundAction) -> int | None:
 
 
 class VisitedStates:
-    """The moments of one execution, up to now."""
+    """The states of one execution so far, with what the rules remember."""
 
     def __init__(self, start: Execution) -> None:
-        self.sum = 0
-        """That of the present state."""
-        self._sums = {0}
+        self.current_hash = 0
+        self._hashes = {0}
         self._keys: set[object] = {start.key()}
 
-    def arrived(self, now: Execution) -> None:
-        """A step was taken."""
-        self.sum ^= state_hash_change(now.engine, now.state, now.changed)
-        self._sums.add(self.sum)
-        self._keys.add(now.key())
+    def add(self, execution: Execution) -> None:
+        """Add the state after a step that was taken."""
+        self.current_hash ^= state_hash_change(execution.engine, execution.state, execution.changed)
+        self._hashes.add(self.current_hash)
+        self._keys.add(execution.key())
 
-    def returns(self, now: Execution, step: GroundAction) -> bool:
-        """Whether a legal step leads to a moment where the execution was."""
-        moved = step_hash_change(now, step)
-        if moved is not None and self.sum ^ moved not in self._sums:
+    def is_revisited_by(self, execution: Execution, step: GroundAction) -> bool:
+        """Whether a legal step leads to a visited state."""
+        hash_change = step_hash_change(execution, step)
+        if hash_change is not None and self.current_hash ^ hash_change not in self._hashes:
             return False
-        after = now.after(step)
+        after = execution.after(step)
         return after is not None and after.key() in self._keys

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.deciding import counts, undecided
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
@@ -87,7 +86,7 @@ def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options:
     return options.protected | frozenset(own)
 
 
-def unsupported_plan_reason(checker: Checker, read: ReadSteps) -> str:
+def unsupported_plan_reason(checker: Checker, read: ResolvedPlan) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
@@ -337,15 +336,15 @@ class Repairer:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([counts(self.engine, v, self.criteria) for v in outcome.violations])
-            and not undecided(self.engine, outcome, self.criteria)
+            and not any([self.engine.decides(v, self.criteria) for v in outcome.violations])
+            and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
             and outcome.limit is None
         )
 
     def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
-        run = Run(self.engine, HALT)
-        run.steps(steps)
+        run = Replay(self.engine, HALT)
+        run.run_steps(steps)
         return run.outcome(len(steps))
 
     # -- presentation -------------------------------------------------------------------------------------------------
@@ -417,7 +416,7 @@ class Repairer:
         bound, expanded = search.proved, search.expanded
         if search.root.broken:
             first = search.root.broken[0]
-            rule = self.engine.rules[self.engine.plan.parts[first.part].rule].name
+            rule = self.engine.rules[self.engine.rule_set.parts[first.part].rule].name
             how = "leaves undecided" if first.undecided else "already violates"
             detail = f"the initial state {how} rule `{rule}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
@@ -448,10 +447,10 @@ class Repairer:
         for prefix in dict.fromkeys([0, self._good_steps()]):
             before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(PlanningQuery(self.checker, before, True, False, limit))
-            if solution.answer is PlanningStatus.UNSOLVABLE and not prefix:
+            if solution.status is PlanningStatus.UNSOLVABLE and not prefix:
                 self._no_safe_plan = True
                 return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
-            if solution.answer is not PlanningStatus.SOLVED:
+            if solution.status is not PlanningStatus.SOLVED:
                 continue
             steps = remove_needless_steps((*before, *solution.steps), self.steps, self.safe)
             aligned = align_plan(self.steps, steps, self.options.protected)
@@ -478,15 +477,15 @@ class Repairer:
         if not self._no_safe_plan:
             return False
         planners, limit = self._planners(_LAST)
-        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).answer is PlanningStatus.SOLVED
+        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).status is PlanningStatus.SOLVED
 
     def _good_steps(self) -> int:
         """How many steps of the original plan can be taken without breaking a rule."""
-        run = Run(self.engine, HALT)
-        run.steps(self.steps)
+        run = Replay(self.engine, HALT)
+        run.run_steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if counts(self.engine, v, self.criteria)]
+        broken = [v for v in outcome.violations if self.engine.decides(v, self.criteria)]
         bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 

@@ -13,9 +13,9 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, satisfying_bindings, select_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
-from plansafe.verifier.model.instances import Part, flattened, instances, selected
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -161,7 +161,7 @@ class DemandFinder:
         if evaluator.holds(formula, binding) is wanted:
             return None
         if every:
-            found = instances(evaluator, formula.variables, formula.body, not wanted, binding)
+            found = satisfying_bindings(evaluator, formula.variables, formula.body, not wanted, binding)
             return self._junction(evaluator, ((formula.body, inner) for inner in found), wanted, True) or frozenset()
         return self._some(evaluator, list(formula.variables), [(formula.body, wanted)], binding)
 
@@ -199,14 +199,14 @@ class DemandFinder:
     # -- many objects -------------------------------------------------------------------------------------------------
 
     def _some(
-        self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[Part], binding: Binding
+        self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[SignedFormula], binding: Binding
     ) -> Demands:
         """For each binding of the variables, demands for one of the goals that is not met under it.
 
         Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern; where it
         leaves few bindings for which it is met, the other goals are asked for under these.
         """
-        flat = flattened(self.task, variables, goals, binding)
+        flat = flatten_goals(self.task, variables, goals, binding)
         if flat is None:
             return frozenset()
         variables, parts, binding = flat
@@ -225,7 +225,7 @@ class DemandFinder:
         for number, part in enumerate(ranked, 1):
             out |= self._asked(evaluator, variables, part, binding)
             left = ranked[number:]
-            chosen = selected(evaluator, variables, part, binding, SELECTIVE) if left else None
+            chosen = select_bindings(evaluator, variables, part, binding, SELECTIVE) if left else None
             if chosen is not None:
                 rest = [v for v in variables if v.slot not in chosen.slots]
                 for inner in chosen.bindings:
@@ -233,7 +233,7 @@ class DemandFinder:
                 break
         return frozenset(out)
 
-    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: Part, binding: Binding) -> Demands:
+    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: SignedFormula, binding: Binding) -> Demands:
         """Demands for a part, for each binding of the variables under which it is not met."""
         formula, wanted = part
         if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.purpose import NotCovered, Support, supports
-from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
@@ -30,7 +29,7 @@ class EditReasons:
     def of_new(self, aligned: Alignment, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
-            found = supports(self.engine, aligned.steps, place + 1, self.criteria)
+            found = find_supports(self.engine, aligned.steps, place + 1, self.criteria)
         except NotCovered:
             return ""
 
@@ -75,8 +74,8 @@ class EditReasons:
 
     def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
-        run = Run(self.engine, HALT)
-        run.steps(steps)
+        run = Replay(self.engine, HALT)
+        run.run_steps(steps)
         outcome = run.outcome(len(steps))
         task = self.engine.task
         if outcome.failures:
@@ -92,9 +91,9 @@ class EditReasons:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
-            if not counts(self.engine, violation, self.criteria):
+            if not self.engine.decides(violation, self.criteria):
                 continue
-            part = self.engine.plan.parts[violation.part]
+            part = self.engine.rule_set.parts[violation.part]
             rule = self.engine.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]

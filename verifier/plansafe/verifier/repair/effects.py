@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Join
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.footprints import Key
+from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable
 from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 
@@ -40,7 +40,7 @@ def step_key(step: GroundAction) -> tuple[str, tuple[int, ...]]:
 class Conditional(NamedTuple):
     """An effect that happens only if a condition holds, or whose value is a number: ``value`` is ``None`` there."""
 
-    fact: Key
+    fact: StateVariable
     value: bool | None
     condition: Formula
     binding: dict[int, int]
@@ -55,13 +55,13 @@ class GroundEffects:
 
     __slots__ = ("_found", "_settable", "_step", "_task", "action_fact", "sets")
 
-    def __init__(self, task: Task, step: GroundAction, action_fact: Key | None) -> None:
+    def __init__(self, task: Task, step: GroundAction, action_fact: StateVariable | None) -> None:
         self._task = task
         self._step = step
         self._found: dict[tuple[int | None, ObjectPattern], tuple[Conditional, ...]] = {}
         self._settable: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
         self.action_fact = action_fact
-        sets: dict[Key, bool] = {}
+        sets: dict[StateVariable, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
                 if effect.condition is TRUE:
@@ -315,7 +315,7 @@ class EffectIndex:
         outputs = [v.slot for v in action.parameters]
         every = (*action.parameters, *effect.variables)
         wide = {v.slot for v in every if len(self.task.domains[v.domain]) > MAX_LOOPED}
-        if disjuncts is None or any([len(wide - generated_slots(d, slots)) > 1 for d in disjuncts]):
+        if disjuncts is None or any([len(wide - slots_bound_by_literals(d, slots)) > 1 for d in disjuncts]):
             return None
         inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.binding_search import satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.instances import instances
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variable
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
@@ -53,12 +53,12 @@ class Flaws:
         """The plan ends here, and the goal is unmet."""
         return self.task.demander.flips(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def rules(self, node: Node, broken: tuple[Broken, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+    def rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
         """Rules are broken. One instance is enough: the one that says most precisely what must differ.
 
         Each demand comes with the node where it is made, and what is spent between there and here.
         """
-        parts = self.task.engine.plan.parts
+        parts = self.task.engine.rule_set.parts
         one = min(broken, key=lambda b: self.task.views[b.part][0])
         part = parts[one.part]
         view, bound = self.task.views[one.part]
@@ -157,7 +157,7 @@ class Flaws:
         if value is demand.value:
             return demander.able(evaluator, free, [condition], binding)
         found: set[Demand] = set()
-        for inner in instances(evaluator, tuple(free), condition, True, binding):
+        for inner in satisfying_bindings(evaluator, tuple(free), condition, True, binding):
             found |= demander.flips(evaluator, condition, inner, False)
         return found
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
@@ -108,13 +107,13 @@ class FaultHeuristic:
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
             evaluator = Evaluator(self.task.engine.task, run.state.facts, run.state.fluents)
             for part, binding in broken.get(number - 1, ()):
-                formula = self.task.engine.plan.parts[part].body
+                formula = self.task.engine.rule_set.parts[part].body
                 demands = self.task.demander.flips(evaluator, formula, binding, True)
                 if demands:
                     self._add(out, number, 0, demands)
@@ -131,19 +130,19 @@ class FaultHeuristic:
             condition = And(step.action.start.condition)
             if evaluator.holds(condition, binding) is False:
                 self._add(out, number, number, self.task.demander.flips(evaluator, condition, binding, True))
-            run.steps([step], number - 1)
+            run.run_steps([step], number - 1)
         return out
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.task.engine, FORCE)
-        run.steps(self.task.steps)
+        run = Replay(self.task.engine, FORCE)
+        run.run_steps(self.task.steps)
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not counts(self.task.engine, violation, self.task.criteria):
+            if not self.task.engine.decides(violation, self.task.criteria):
                 continue
-            part = self.task.engine.plan.parts[violation.part]
+            part = self.task.engine.rule_set.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
             if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
                 continue

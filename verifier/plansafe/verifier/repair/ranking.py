@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.triggers import Pattern, patterns
-from plansafe.verifier.execution.replay import FORCE, HALT, Run
+from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
+from plansafe.verifier.execution.replay import FORCE, HALT, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.alignments import Alignment
@@ -112,7 +112,7 @@ class RepairRanking:
                 if objects is not None:
                     found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
 
-        def observe(_run: Run, number: int, changes: list[StateChange]) -> None:
+        def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
             action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
@@ -122,15 +122,15 @@ class RepairRanking:
             if log is not None:
                 log.append(list(changes))
 
-        run = Run(self.engine, reading, observer=observe)
-        run.steps(steps)
+        run = Replay(self.engine, reading, observer=observe)
+        run.run_steps(steps)
         return found, run.state
 
-    def _find_readers(self) -> dict[int, list[tuple[int, Pattern]]]:
-        out: dict[int, list[tuple[int, Pattern]]] = {}
-        for number, part in enumerate(self.engine.plan.parts):
+    def _find_readers(self) -> dict[int, list[tuple[int, ReadPattern]]]:
+        out: dict[int, list[tuple[int, ReadPattern]]] = {}
+        for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
-            for pattern in patterns(self.engine.emitter, condition, part.parameters):
+            for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
                 out.setdefault(pattern.predicate, []).append((number, pattern))
         return out
 

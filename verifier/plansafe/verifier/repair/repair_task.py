@@ -58,7 +58,7 @@ class RepairTask:
             self.effects.of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         self.action_predicates = frozenset(engine.action_predicates.values())
-        self.views = [view_of(part, self.action_predicates) for part in engine.plan.parts]
+        self.views = [view_of(part, self.action_predicates) for part in engine.rule_set.parts]
         self.base = len(engine.task.predicates)
         initial = engine.initial()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
@@ -92,7 +92,7 @@ class RepairTask:
         """
         if not self.criteria.only_introduced:
             return False
-        own = self.engine.plan.parts[part]
+        own = self.engine.rule_set.parts[part]
         if self.views[part][0] == STATE and own.mode in ("always", "end"):
             if not mentions(own.body, self.action_predicates) and {v.slot for v in own.parameters} <= binding.keys():
                 return self._initial.holds(own.body, binding) is not True
@@ -104,7 +104,7 @@ class RepairTask:
         """The parts of rules that remember an instance from letter 0 for the sake of blame."""
         runtime = Execution.initial(self.engine, criteria=self.criteria).runtime
         monitors = () if runtime is None else runtime.monitors
-        return frozenset([m.part for m in monitors if isinstance(m, Automaton) and m.early]) | frozenset(
+        return frozenset([m.part for m in monitors if isinstance(m, Automaton) and m.tracks_initial]) | frozenset(
             [m.part for m in monitors if isinstance(m, Invariant) and m.episodes]
         )
 

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
@@ -87,7 +87,7 @@ class RepairSearch:
         self._nodes: dict[Key, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
-        self.root.broken = self.root.now.faults
+        self.root.broken = self.root.now.lasting_violations
         if not self.root.broken:
             self._expand_later(self.root)
 
@@ -103,11 +103,11 @@ class RepairSearch:
             if (max_cost is not None and level > max_cost) or (found is not None and level > found):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             if ties_until is not None and monotonic() > ties_until:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
-                raise LimitReached(Limited.WORK)
+                raise LimitReached(LimitKind.WORK)
             if not self.agenda.act():
                 continue
             self.bound = max(self.bound, level)
@@ -166,7 +166,7 @@ class RepairSearch:
         """Add an edge, and its target if it is new."""
         target = Node(position, now, deferred, borrowed)
         own = None if taken is None else self.task.effects.of(taken)
-        broken = () if taken is None else now.news
+        broken = () if taken is None else now.new_violations
         total = source.cost + cost
         if broken:
             target.broken = broken
@@ -294,7 +294,7 @@ class RepairSearch:
         if goal is not True:
             self.agenda.flaw(node, ("goal",), partial(self._goal_flaw, node))
             return
-        broken = node.now.ending
+        broken = node.now.violations_at_end
         if broken:
             self.agenda.flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return
@@ -319,7 +319,7 @@ class RepairSearch:
         for demand in self.flaws.goal(node):
             self.receive(node, demand, 0, True)
 
-    def _rules_flaw(self, node: Node, broken: tuple[Broken, ...]) -> None:
+    def _rules_flaw(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
         for at, demand, extra in self.flaws.rules(node, broken):
             self.receive(at, demand, extra, True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import Broken
+from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
@@ -90,7 +90,7 @@ class Node:
         self.borrowed = borrowed
         self.cost: Number = 0
         self.bound: int | None = None  # the faults ahead, as bits, once estimated
-        self.broken: tuple[Broken, ...] = ()
+        self.broken: tuple[BrokenInstance, ...] = ()
         self.edges: list[Edge] = []
         self.parents: list[Edge] = []
         self.demands: dict[Demand, tuple[Number, bool]] = {}

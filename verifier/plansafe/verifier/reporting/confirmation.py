@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
@@ -148,8 +148,10 @@ class Confirmer:
             compiled, options = self.compiled, self.compiled.options
             names = {rule.name for rule in compiled.rules if rule.applicable}
             changes = compiled.home.changes if compiled.home is not None else ()
-            rules = [write(with_changed_severity(r, changes)) for r in compiled.expanded.rules if r.node[1] in names]
-            rules += [write(invariant.node) for invariant in compiled.expanded.invariants]
+            rules = [
+                format_node(with_changed_severity(r, changes)) for r in compiled.expanded.rules if r.node[1] in names
+            ]
+            rules += [format_node(invariant.node) for invariant in compiled.expanded.invariants]
             rules += [f"(:open {_opened(opening)})" for opening in compiled.expanded.openings]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
             texts = (compiled.domain.text, compiled.problem.text, safety)
@@ -204,7 +206,7 @@ def _opened(opening: OpenDeclaration) -> str:
     while items:
         item = items.pop(0)
         if item == "-":
-            kind = write(items.pop(0))
+            kind = format_node(items.pop(0))
             types.update(dict.fromkeys(waiting, kind))
             waiting = []
         else:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.timed_fast import QuickTimedRun
-from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.execution.timed_fast import FastTimedReplay
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
@@ -37,7 +37,7 @@ class ReasonQuery(NamedTuple):
 class FailureReasons(NamedTuple):
     """The literals that keep the formula from holding, and the facts in them."""
 
-    reasons: tuple[Reason, ...]
+    reasons: tuple[UnmetLiteral, ...]
     facts: tuple[Fact, ...]
     state: tuple[str, ...] = ()
 
@@ -76,7 +76,7 @@ class FactHistory:
     """
 
     def __init__(
-        self, compiled: CompiledTask, read: ReadSteps, outcome: Outcome, before: FactHistory | None = None
+        self, compiled: CompiledTask, read: ResolvedPlan, outcome: Outcome, before: FactHistory | None = None
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
@@ -90,14 +90,14 @@ class FactHistory:
 
     def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
         """Run the plan again; what changes (of ``only`` these facts) is returned, and kept if it is not too much."""
-        run: Run
+        run: Replay
         trace: list[LetterChanges] = []
         kept = 0
 
-        def observe(run: Run, step: int, log: list[StateChange]) -> None:
+        def observe(run: Replay, step: int, log: list[StateChange]) -> None:
             nonlocal kept
             made: dict[Steps, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, QuickTimedRun):
+            if isinstance(run, FastTimedReplay):
                 made = _by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(made):
                 changes = [change for change in made[steps] if only is None or change[:2] in only]
@@ -110,13 +110,13 @@ class FactHistory:
         reading = self.outcome.reading
         if self.read.timed is not None:
             tolerance = self.compiled.tolerance(self.read)
-            run = timed = QuickTimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
+            run = timed = FastTimedReplay(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
-            run = Run(self.engine, reading, observer=observe)
+            run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
-            run.steps(self.read.steps)
+            run.run_steps(self.read.steps)
         if only is None and kept <= MAX_CHANGES:
             self._trace = trace
         return trace
@@ -138,13 +138,13 @@ class FactHistory:
             else:
                 by_letter.setdefault(question.letter, []).append(number)
 
-        def observe(run: Run, _step: int, _log: list[StateChange]) -> None:
+        def observe(run: Replay, _step: int, _log: list[StateChange]) -> None:
             for number in by_letter.get(run.letter, ()):
                 answers[number] = self._answer(questions[number], run.state)
 
         if by_letter and self.outcome.trace:
-            state = self.outcome.state.shared()
-            state.own({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
+            state = self.outcome.state.shared_copy()
+            state.unshare({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
                 for number in by_letter.pop(letter, ()):
                     answers[number] = self._answer(questions[number], state)
@@ -179,7 +179,7 @@ class FactHistory:
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def answer(self, reasons: tuple[Reason, ...]) -> FailureReasons:
+    def answer(self, reasons: tuple[UnmetLiteral, ...]) -> FailureReasons:
         """Reasons with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for reason in reasons:
@@ -220,7 +220,7 @@ class FactHistory:
 
     def tokens(self, step: int) -> tuple[str, ...]:
         """The tokens of a step, by its number."""
-        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].written
+        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].source_index
         return self.read.text.steps[written].tokens
 
     def taken(self, letter: int) -> tuple[tuple[int, str], ...]:
@@ -267,7 +267,7 @@ class FactHistory:
 
 
 def _by_steps(
-    log: list[StateChange], effects: list[tuple[int, Happening]], base: int
+    log: list[StateChange], effects: list[tuple[int, SnapEffects]], base: int
 ) -> dict[Steps, list[StateChange]]:
     """The changes of one happening, apart by the steps that made them.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps, read_steps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
@@ -37,7 +37,7 @@ _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 def write_findings(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     violated: list[MergedViolation],
 ) -> tuple[tuple[Finding, ...], int]:
@@ -46,7 +46,7 @@ def write_findings(
     What follows from a failed step comes behind all others.
     """
     if read is None:
-        read = read_steps(compiled.engine, plan)
+        read = resolve_plan(compiled.engine, plan)
     failures = _failures(outcomes)
     following = Consequences(outcomes, failures, violated)
     writer = Writer(compiled, plan, read, outcomes, following)
@@ -75,12 +75,12 @@ def write_findings(
 def write_exempt(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     violated: list[MergedViolation],
 ) -> tuple[Finding, ...]:
     """Findings for violations that are exempt, in order of step, at most as many as asked for."""
-    read = read or read_steps(compiled.engine, plan)
+    read = read or resolve_plan(compiled.engine, plan)
     first = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))[: compiled.options.max_findings]
     writer = Writer(compiled, plan, read, outcomes, Consequences(outcomes, _failures(outcomes), violated))
     return tuple([finding for finding in writer.write([], first) if finding.rule is not None])
@@ -104,7 +104,7 @@ class Writer:
     """Writes findings with their places, tables and help."""
 
     def __init__(
-        self, compiled: CompiledTask, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Consequences
+        self, compiled: CompiledTask, plan: Source, read: ResolvedPlan, outcomes: list[Outcome], following: Consequences
     ) -> None:
         from plansafe.verifier.reporting.fact_history import FactHistory, ReasonQuery  # noqa: PLC0415 - for findings alone
 
@@ -221,8 +221,8 @@ class Writer:
                     related += self._changes(answer, past, letter)
         else:
             message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
-            if failure.other:
-                span = self.span(failure.other)
+            if failure.interfering_step:
+                span = self.span(failure.interfering_step)
                 if span is not None:
                     related.append(Label(self.plan.name, span, "happens at the same time", False))
         if isinstance(taken, GroundAction) and isinstance(taken.action.node, list):
@@ -253,9 +253,9 @@ class Writer:
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
                 return self.compiled.context.label(
-                    At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
+                    Place(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
                 )
-        return self.compiled.context.label(At(node, 1), f"`{action.name}` is declared here", False)
+        return self.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
     def _other_failure(self, failure: Failure) -> str:
         match failure.code:
@@ -279,7 +279,7 @@ class Writer:
                 reason.formula.predicate,
                 self.task.code_of(reason.formula.arguments, reason.binding),
             )
-            able = self.compiled.engine.changers.get((fact[0], reason.wanted), ())
+            able = self.compiled.engine.changing_actions.get((fact[0], reason.wanted), ())
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
                 if (
@@ -292,7 +292,7 @@ class Writer:
                     return f"step {later} `{text}` {verb} `{which}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
-                actions = self.compiled.engine.changers.get((reason.formula.predicate, True), ())
+                actions = self.compiled.engine.changing_actions.get((reason.formula.predicate, True), ())
                 if actions:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
@@ -428,7 +428,7 @@ class Writer:
             fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
             for key in (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when"):
                 if key in fields:
-                    return self.compiled.context.label(At(node, fields[key]), text, False)
+                    return self.compiled.context.label(Place(node, fields[key]), text, False)
         return self.compiled.context.label(rule.at, text, False)
 
     # -- the rest -----------------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ class Writer:
         related = self._changes(answer, past, halt.letters)
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
         if isinstance(node, list):
-            related.append(self.compiled.context.label(At(node), "the goal", False))
+            related.append(self.compiled.context.label(Place(node), "the goal", False))
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         follows = self.following.of_goal()
         if halt.failures and not follows and len(self.outcomes) > 1:
@@ -472,7 +472,7 @@ class Writer:
         """Rule instances that could not be decided."""
         out: dict[str, Finding] = {}
         for part_number, binding in halt.undecided:
-            part = self.compiled.engine.plan.parts[part_number]
+            part = self.compiled.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
             if rule.name in out:
                 continue

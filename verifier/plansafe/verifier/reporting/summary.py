@@ -10,9 +10,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
@@ -35,7 +34,7 @@ from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
     rules = compiled.rules
@@ -51,7 +50,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     safe = Worlds.ALL
     if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
-    elif undecided(compiled.engine, halt, criteria) or halt.limit is not None:
+    elif compiled.engine.leaves_undecided(halt.undecided, criteria) or halt.limit is not None:
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
@@ -128,7 +127,7 @@ def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exem
 def _exempted(
     compiled: CompiledTask,
     plan: Source,
-    read: ReadSteps | None,
+    read: ResolvedPlan | None,
     outcomes: list[Outcome],
     hard: list[MergedViolation],
     exempt: dict[int, Exemption],
@@ -165,7 +164,7 @@ def ill_formed_is_unknown(report: Report) -> Report:
 
 
 def with_time_notes(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = ()
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, report: Report, forgiven: Collection[int] = ()
 ) -> Report:
     """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
     from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
@@ -188,7 +187,7 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Merg
     """Violations of all readings: one for each rule, binding and step."""
     if not any([outcome.violations for outcome in outcomes]):
         return []
-    task, parts = compiled.task, compiled.engine.plan.parts
+    task, parts = compiled.task, compiled.engine.rule_set.parts
     found: dict[tuple[object, ...], MergedViolation] = {}
     for outcome in outcomes:
         for violation in outcome.violations:
@@ -215,7 +214,7 @@ def rule_counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 
 def _counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
-    parts = compiled.engine.plan.parts
+    parts = compiled.engine.rule_set.parts
     unsure = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
     lived_with: dict[int, int] = {}
@@ -281,14 +280,14 @@ def _count(
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[MergedViolation]) -> Reading:
     bad = any([outcome.reading in v.readings for v in counted])
-    unknown = undecided(compiled.engine, outcome, compiled.options.criteria) or outcome.limit
+    unknown = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria) or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
     return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
 
 
 def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
     """How often each preference is violated: once for each binding of the quantifiers around it."""
-    soft = dict(halt.soft)
+    soft = dict(halt.preference_violations)
     bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
@@ -301,7 +300,7 @@ def _preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, in
 
 
 def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
-    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415 - where a metric is evaluated
+    from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator  # noqa: PLC0415 - where a metric is evaluated
 
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
@@ -314,26 +313,26 @@ def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str 
             case model.Fluent():
                 code = task.encode(expression.arguments)
                 if code not in halt.state.fluents[expression.function]:
-                    raise Undefined("a fluent of the metric has no value")
+                    raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+                return apply_operator(expression.operator, [value(o) for o in expression.operands])
             case model.TotalTime():
                 return halt.end
             case model.IsViolated():
                 return soft.get(expression.preference, 0)
             case model.Duration():
-                raise Undefined("not a metric")
+                raise UndefinedNumber("not a metric")
             case _:
                 assert_never(expression)
 
     try:
         return str(value(task.metric.expression))
-    except Undefined:
+    except UndefinedNumber:
         return None
 
 
-def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+def _assumptions(compiled: CompiledTask, read: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")

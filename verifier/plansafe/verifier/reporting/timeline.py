@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import begun, hard, news
+from plansafe.verifier.execution.broken_instances import new_violations, violations_since, without_preferences
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.execution.timed import Event, TimedRun
+from plansafe.verifier.execution.timed import Event, TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.rules.model import RulePart, shown_names
@@ -114,7 +114,7 @@ class Timeline(NamedTuple):
     whole: bool
 
 
-def timeline(compiled: CompiledTask, read: ReadSteps, deadline: float | None = None) -> Timeline:
+def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None) -> Timeline:
     """Run a plan that was read, and tell what happens.
 
     Linear in its length: at each letter the end of the plan is asked of the rules that changed. Past ``deadline``
@@ -129,7 +129,7 @@ def timeline(compiled: CompiledTask, read: ReadSteps, deadline: float | None = N
         if read.timed is None:
             run = _Untimed(engine, book, deadline)
             book.note(run, ())
-            run.steps(read.steps)
+            run.run_steps(read.steps)
         else:
             run = _Timed(engine, book, read, compiled, deadline)
             book.note(run, ())
@@ -144,15 +144,20 @@ def timeline(compiled: CompiledTask, read: ReadSteps, deadline: float | None = N
         book.initial,
         tuple(book.moments),
         tuple([RuleTrack(rule, tuple(looks)) for rule, looks in sorted(book.looks.items())]),
-        tuple([StepFailure(f.step, f.code, f.detail, f.other, run.times.get(n)) for n, f in enumerate(run.failures)]),
+        tuple(
+            [
+                StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n))
+                for n, f in enumerate(run.failures)
+            ]
+        ),
         whole,
     )
 
 
-def _steps(read: ReadSteps) -> Iterable[TimelineStep]:
+def _steps(read: ResolvedPlan) -> Iterable[TimelineStep]:
     for number, taken in enumerate(read.steps, 1):
         timed = read.timed[number - 1] if read.timed is not None else None
-        written = read.text.steps[timed.written if timed is not None else number - 1]
+        written = read.text.steps[timed.source_index if timed is not None else number - 1]
         lasts = isinstance(taken, GroundAction) and taken.action.end is not None
         yield TimelineStep(
             number,
@@ -177,10 +182,10 @@ class _Book:
         self._told = 0
         self._open: dict[tuple[int, str], int] = {}
         """By rule and state, the last look."""
-        self._parts: list[RulePart] = engine.plan.parts
-        self._soft = engine.plan.soft
+        self._parts: list[RulePart] = engine.rule_set.parts
+        self._soft = engine.rule_set.preference_parts
 
-    def note(self, run: Run, steps: tuple[tuple[int, str], ...]) -> None:
+    def note(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:
         """A letter has been reached."""
         if not run.letter:
             self.initial = tuple(self._state(run.state))
@@ -220,7 +225,7 @@ class _Book:
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
-    def _look(self, run: Run, runtime: Runtime) -> None:
+    def _look(self, run: Replay, runtime: Runtime) -> None:
         """What the rules say at this letter: of what was found against the last one, and if the plan ended here."""
         end = runtime.fork()
         end.finish(run.state, run.moment())
@@ -228,9 +233,9 @@ class _Book:
         before = self._before
         if before is None:
             monitors = [*now.monitors, *[check for checks in now.checks.values() for check in checks]]
-            fresh = hard(now, [one for monitor in monitors for one in begun(None, monitor)])
+            fresh = without_preferences(now, [one for monitor in monitors for one in violations_since(None, monitor)])
         else:
-            fresh = news(before, now)
+            fresh = new_violations(before, now)
         breaks = {(one.part, one.binding) for one in fresh if not one.undecided}
         standing = {(m.part, b) for m in now.monitors if isinstance(m, Invariant) and not m.final for b in m.episodes}
         known = {(v.part, v.binding) for v in now.violations()} | standing
@@ -273,7 +278,7 @@ class _Book:
         self._tell(letter + 1, BREAKS, self._risks)
 
 
-class _Untimed(Run):
+class _Untimed(Replay):
     """A run that keeps book of each letter."""
 
     def __init__(self, engine: Engine, book: _Book, deadline: float | None) -> None:
@@ -291,11 +296,11 @@ class _Untimed(Run):
         self._book.note(self, ((number, "start"),))
 
 
-class _Timed(TimedRun):
+class _Timed(TimedReplay):
     """The same of a timed plan."""
 
     def __init__(
-        self, engine: Engine, book: _Book, read: ReadSteps, compiled: CompiledTask, deadline: float | None
+        self, engine: Engine, book: _Book, read: ResolvedPlan, compiled: CompiledTask, deadline: float | None
     ) -> None:
         assert read.timed is not None
         super().__init__(engine, FORCE, read.timed, compiled.tolerance(read), deadline)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.readings import judge
+from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.model.nodes import Formula, Variable
 from plansafe.verifier.model.operations import bound_variables, replace_domains
 from plansafe.verifier.reporting.report import (
@@ -112,14 +112,14 @@ class UnclassifiedCheck:
         """The copies that the plan breaks, or may break, with the step; ``None`` if a limit was reached."""
         compiled = tried.compiled
         criteria = compiled.options.criteria
-        if not (compiled.open or self._compiled.open):
-            outcomes = judge(compiled, plan, deadline).outcomes
+        if not (compiled.is_open or self._compiled.is_open):
+            outcomes = replay_plan(compiled, plan, deadline).outcomes
             if outcomes:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                parts = compiled.engine.plan.parts
-                idle = compiled.engine.plan.idle(criteria)
+                parts = compiled.engine.rule_set.parts
+                idle = compiled.engine.rule_set.nondecisive_parts(criteria)
                 unsure = [(parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 sure = [
                     (v.part.rule, v.violation.step)
@@ -169,7 +169,7 @@ class UnclassifiedCheck:
             if len(rules) > MAX_COPIES:
                 return None
         options = opened.options._replace(replay="never", certificate=False, double_check=False)
-        made = opened.variant(opened.task, rules)._replace(options=options, left_open=opened.left_open)
+        made = opened.variant(opened.task, rules)._replace(options=options, open_feature=opened.open_feature)
         return CopiedRules(made, tuple(copies))
 
     def _kind_sets(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import write
-from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.grammar.sexpr import format_node
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
 from plansafe.verifier.rules.mapping import Mapping, WordName
@@ -103,4 +103,4 @@ def _meaning(symbols: Symbols, mapping: Mapping | None, kind: str, name: str) ->
         return WordMeaning(kind, name, OWN if name in domain_names(symbols)[kind] else UNBOUND)
     if len(entry.node) == 1:
         return WordMeaning(kind, name, UNBOUND)
-    return WordMeaning(kind, name, MAPPED, write(entry.node[1]))
+    return WordMeaning(kind, name, MAPPED, format_node(entry.node[1]))

@@ -6,11 +6,12 @@ from math import prod
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
-from plansafe.verifier.elaborate.task import Constraint
-from plansafe.verifier.elaborate.types import Typed
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.task import TaskConstraint
+from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,
@@ -62,7 +63,7 @@ class RuleElaborator:
         self.openings: list[OpenPredicate] = []
         self.invariants: list[WorldInvariant] = []
 
-    def constraints(self, constraints: tuple[Constraint, ...]) -> None:
+    def constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
         """Add the constraints of domain and problem."""
         number = 0
         for constraint in constraints:
@@ -108,9 +109,9 @@ class RuleElaborator:
                 declared_missing[rule.specification] = declared_missing.get(rule.specification, 0) + 1
             else:
                 needs = ", ".join([f"{kind} `{name}`" for kind, name in lacks])
-                message = f"rule `{word(rule.node[1])}` is not applicable: this domain has no {needs}"
+                message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
-                self.context.warning(SC.RULE_NOT_APPLICABLE, message, At(rule.node, 1), "not checked", help=help)
+                self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
         for applied in expanded.mappings:
             count = sum([declared_missing.get(specification, 0) for specification in applied.serves])
             if count:
@@ -129,7 +130,7 @@ class RuleElaborator:
             return rule, [impossible_step]
         if is_vacuous(rule.node):
             return rule, [("rule", VACUOUS)]
-        excluded = mapping.excluded_rules.get(word(rule.node[1]))
+        excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
         return rule, [] if excluded is None else [("rule", excluded[0])]
 
     def _elaborate_if_fitting(self, rule: PlainRule) -> bool:
@@ -144,25 +145,25 @@ class RuleElaborator:
         return False
 
     def _add_not_applicable(self, plain: PlainRule, missing_names: list[WordName]) -> None:
-        name, kind, at = word(plain.node[1]), word(plain.node[0])[1:], At(plain.node)
+        name, kind, at = token_text(plain.node[1]), token_text(plain.node[0])[1:], Place(plain.node)
         hazard, targets = next(iter(field_words(plain.node, ":hazard")), None), field_words(plain.node, ":target")
         rule = Rule(name, kind, (), (), (), at, plain.source, hazard=hazard, targets=targets)
         self.rules.append(rule._replace(applicable=False, missing_names=tuple(missing_names)))
 
-    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, At]) -> None:
+    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, OpenPredicate] = {}
         for opening in openings:
             names = names_in_types(opening.typed) | names_in_formula(opening.atom)
             effect = f"nothing of `{opening.typed[0]}` is open"
-            if not warn_if_missing(self.context, names, missing, effect, At(opening.typed)):
+            if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
                 if predicate is not None:
                     opened.setdefault(predicate[:3], predicate)
         self.openings += opened.values()
 
-    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, At]) -> None:
+    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
-            effect, at = f"invariant `{word(plain.node[1])}` says nothing", At(plain.node, 1)
+            effect, at = f"invariant `{token_text(plain.node[1])}` says nothing", Place(plain.node, 1)
             if not warn_if_missing(self.context, names_in_rule(plain.node), missing, effect, at):
                 invariant = elaborate_invariant(self.symbols, plain.node)
                 if invariant is not None:
@@ -171,10 +172,10 @@ class RuleElaborator:
     def _elaborate_rule(self, plain: PlainRule) -> None:
         """Add a rule, or report its mistakes."""
         context, node = self.context, plain.node
-        kind = word(node[0])
+        kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
         scope = Scope()
-        conditions = Conditions(self.symbols, scope, "rules")
+        conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
         declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
@@ -204,10 +205,12 @@ class RuleElaborator:
             case _:
                 parts = self._state_parts(kind, formulas, steps, parameters)
         patterns = tuple([self._step_pattern(step, parameters) for step in steps])
-        rule = Rule(word(node[1]), kind[1:], parts, parameters, patterns, At(node), plain.source, False, *metadata)
+        rule = Rule(
+            token_text(node[1]), kind[1:], parts, parameters, patterns, Place(node), plain.source, False, *metadata
+        )
         self.rules.append(rule)
 
-    def _formulas(self, fields: dict[str, At], conditions: Conditions, kind: str) -> dict[str, Formula] | None:
+    def _formulas(self, fields: dict[str, Place], conditions: ConditionReader, kind: str) -> dict[str, Formula] | None:
         """Elaborate the formulas of a rule; ``None`` after a diagnostic about their temporal operators."""
         formulas = {
             key: conditions.formula(value_of(at), at)
@@ -224,7 +227,7 @@ class RuleElaborator:
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
+    def _steps(self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]) -> list[Formula]:
         """Elaborate the steps of ``:on``, ``:at-end`` or ``:during``; add their implicit parameters to ``declared``."""
         keys = [key for key in STEP_KINDS if key in fields]
         if len(keys) > 1:
@@ -235,9 +238,9 @@ class RuleElaborator:
             return []
         at = fields[keys[0]]
         value = value_of(at)
-        places: list[tuple[Node, At]] = [(value, at)]
+        places: list[tuple[Node, Place]] = [(value, at)]
         if isinstance(value, list) and step_connective(value) == "or":
-            places = [(value[child], At(value, child)) for child in range(1, len(value))]
+            places = [(value[child], Place(value, child)) for child in range(1, len(value))]
         implicit = self._bind_implicit([node for node, _ in places], conditions, declared)
         steps: list[Formula] = []
         for node, place in places:
@@ -248,10 +251,12 @@ class RuleElaborator:
             self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
         return steps
 
-    def _bind_implicit(self, steps: list[Node], conditions: Conditions, declared: list[Variable]) -> frozenset[str]:
+    def _bind_implicit(
+        self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]
+    ) -> frozenset[str]:
         """Bind the variables that occur first in steps, each with the types of the actions' parameters."""
         types_of_variables: dict[str, set[int]] = {}
-        places: dict[str, At] = {}
+        places: dict[str, Place] = {}
         for step in steps:
             if not isinstance(step, list) or not step or not isinstance(step[0], str):
                 continue
@@ -259,11 +264,11 @@ class RuleElaborator:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    types_of_variables.setdefault(word(token), set()).update(types[child - 1])
-                    places.setdefault(word(token), At(step, child))
+                    types_of_variables.setdefault(token_text(token), set()).update(types[child - 1])
+                    places.setdefault(token_text(token), Place(step, child))
         for name, alternatives in types_of_variables.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
-            entry = Typed(name, places[name], None, None)
+            entry = TypedName(name, places[name], None, None)
             declared.append(conditions.scope.bind(entry, union, self.symbols.types.domain(union)))
         return frozenset(types_of_variables)
 

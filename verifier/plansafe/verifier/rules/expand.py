@@ -10,20 +10,21 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, Places, read_text
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import (
-    At,
     Context,
+    Place,
+    all_tokens,
     did_you_mean,
     is_name,
     is_object_name,
     is_variable,
-    tokens,
-    word,
+    token_text,
 )
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.elaborate.symbols import RESERVED
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import (
     RULE_KINDS,
     AppliedMapping,
@@ -52,14 +53,14 @@ class Template(NamedTuple):
 
     parameters: list[str]
     rules: list[list[Node]]
-    at: At
+    at: Place
 
 
 class Specification(NamedTuple):
     """A specification while its sections are read.
 
     ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules, and at the end
-    all rules. ``rule_sections``: the sections of its own rules. ``disabled`` and ``opened``: the elements of ``:disable`` and
+    all rules. ``rule_sections``: the sections of its own rules. ``disabled``, ``opened``: the elements of ``:disable`` and
     ``:open``.
     """
 
@@ -70,8 +71,8 @@ class Specification(NamedTuple):
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
     rule_sections: list[list[Node]]
-    disabled: list[At]
-    opened: list[At]
+    disabled: list[Place]
+    opened: list[Place]
 
 
 class SpecExpander:
@@ -88,7 +89,7 @@ class SpecExpander:
         self.domain = domain
         self.resolve = resolve
         self._copier = TreeCopier(context)
-        self._mappings: dict[str, tuple[Mapping, At]] = {}
+        self._mappings: dict[str, tuple[Mapping, Place]] = {}
         self._serving: dict[str, str] = {}  # specification -> the specification that its mapping names
         self._read: set[str] = set()  # all specifications
         self._rule_names: set[str] = set()  # all rules, also disabled rules
@@ -120,14 +121,16 @@ class SpecExpander:
     def _forms(self, source: Source) -> list[list[Node]]:
         """Return the specifications and mappings of a source; report other forms."""
         context = self.context
-        top, diagnostics = read_text(source)
+        top, diagnostics = parse_source(source)
         context.diagnostics.extend(diagnostics)
         if top is None:
             context.errors += max(len(diagnostics), 1)
             return []
         context.places.append(Places(source, top))
         if not top:
-            context.error(SC.STRUCTURE, "the specification is empty", At(top), "expected `(define (safety name) ..)`")
+            context.error(
+                SC.STRUCTURE, "the specification is empty", Place(top), "expected `(define (safety name) ..)`"
+            )
         forms = []
         for child, form in enumerate(top):
             if (
@@ -142,7 +145,7 @@ class SpecExpander:
                 forms.append(form)
             else:
                 message = "expected `(define (safety name) ..)` or `(define (mapping name) ..)`"
-                context.error(SC.STRUCTURE, message, At(top, child), "not a specification")
+                context.error(SC.STRUCTURE, message, Place(top, child), "not a specification")
                 if not isinstance(form, list):
                     break  # a text of another kind: one diagnostic is enough
         return forms
@@ -151,11 +154,11 @@ class SpecExpander:
         specification, mapping = read_mapping(self.context, form, self.opened)
         if specification is None:
             return
-        _, first = self._mappings.setdefault(specification, (mapping, At(form, 1)))
+        _, first = self._mappings.setdefault(specification, (mapping, Place(form, 1)))
         if first.node is not form:
             message, help = f"two mappings bind `{specification}`", "leave one of them out"
             label = "the second"
-            self.context.error(SC.DECLARED_TWICE, message, At(form, 1), label, other=(first, "the first"), help=help)
+            self.context.error(SC.DECLARED_TWICE, message, Place(form, 1), label, other=(first, "the first"), help=help)
 
     def _applied_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that serve a specification; warn about entries and mappings without effect."""
@@ -165,7 +168,7 @@ class SpecExpander:
             if not serves:
                 continue
             for at in mapping.domain_names:
-                domain = word(at.node[1])
+                domain = token_text(at.node[1])
                 if domain != self.domain:
                     message = f"the mapping is written for domain `{domain}`, this one is `{self.domain}`"
                     help = "unknown names below may have this cause"
@@ -187,10 +190,10 @@ class SpecExpander:
             first = rules.setdefault(name, rule)
             if first is not rule and (first.source, first.specification) != (rule.source, rule.specification):
                 label = f"the rule of `{rule.specification}`"
-                first_label = (At(first.node, 1), f"the rule of `{first.specification}`")
+                first_label = (Place(first.node, 1), f"the rule of `{first.specification}`")
                 message = f"two specifications have a rule named `{name}`"
                 help = "rename one, or let one specification extend the other"
-                self.context.error(SC.DECLARED_TWICE, message, At(rule.node, 1), label, other=first_label, help=help)
+                self.context.error(SC.DECLARED_TWICE, message, Place(rule.node, 1), label, other=first_label, help=help)
 
     # -- one specification --------------------------------------------------------------------------------------------
 
@@ -199,7 +202,7 @@ class SpecExpander:
         context = self.context
         header = form[1]
         assert isinstance(header, list)
-        name = word(header[1])
+        name = token_text(header[1])
         mapping = None
         # A mapping serves the specification that it names and the specifications that this one extends, except those
         # with a mapping of their own.
@@ -216,12 +219,12 @@ class SpecExpander:
                 self._read_section(section[0], section, specification)
             else:
                 expected = "expected `(:process ..)` or another section"
-                context.error(SC.STRUCTURE, "expected a rule or a section", At(form, child), expected)
+                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), expected)
         for at in specification.disabled:
             rule = at.node[at.child or 0]
             if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:
-                message = f"no inherited rule is named `{word(rule)}`"
-                help = did_you_mean(word(rule), specification.rules)
+                message = f"no inherited rule is named `{token_text(rule)}`"
+                help = did_you_mean(token_text(rule), specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
         for at in specification.opened:
             self._read_opening(at, specification)
@@ -229,7 +232,7 @@ class SpecExpander:
         return specification
 
     def _read_section(self, head: str, section: list[Node], specification: Specification) -> None:
-        places = [At(section, child) for child in range(1, len(section))]
+        places = [Place(section, child) for child in range(1, len(section))]
         match head:
             case ":domain":
                 self._check_domain(section, specification)
@@ -252,17 +255,19 @@ class SpecExpander:
                 specification.rule_sections.append(section)
             case _:
                 message, help = f"unknown section `{head}`", did_you_mean(head, _SECTIONS)
-                self.context.error(SC.STRUCTURE, message, At(section, 0), "not a section of a specification", help=help)
+                self.context.error(
+                    SC.STRUCTURE, message, Place(section, 0), "not a section of a specification", help=help
+                )
 
     def _check_domain(self, section: list[Node], specification: Specification) -> None:
         if len(section) != 2 or not is_object_name(section[1]):
-            self.context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            self.context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         elif section[1] != self.domain and specification.rewriter.mapping is None:
             message = f"the specification is written for domain `{section[1]}`, this one is `{self.domain}`"
             help = "unknown names below may have this cause; a mapping binds the specification to another domain"
-            self.context.warning(SC.OTHER_DOMAIN, message, At(section, 1), "another domain", help=help)
+            self.context.warning(SC.OTHER_DOMAIN, message, Place(section, 1), "another domain", help=help)
 
-    def _extend(self, at: At, specification: Specification) -> None:
+    def _extend(self, at: Place, specification: Specification) -> None:
         """Add the rules, templates and macros of an extended specification."""
         context = self.context
         token = at.node[at.child or 0]
@@ -282,8 +287,8 @@ class SpecExpander:
             assert isinstance(header, list)
             if header[0] == "mapping":
                 continue
-            if word(header[1]) in chain or len(chain) > MAX_DEPTH:
-                message = f"specifications extend each other: {' -> '.join([*chain, word(header[1])])}"
+            if token_text(header[1]) in chain or len(chain) > MAX_DEPTH:
+                message = f"specifications extend each other: {' -> '.join([*chain, token_text(header[1])])}"
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
             extended = self._read_specification(source, form, chain)
@@ -292,12 +297,12 @@ class SpecExpander:
             specification.rewriter.macros.update(extended.rewriter.macros)
 
     def _expand_own_rules(self, specification: Specification) -> None:
-        places: dict[str, At] = {}
+        places: dict[str, Place] = {}
         for rule in specification.rule_sections:
             if len(rule) < 2 or not is_object_name(rule[1]):
-                self.context.error(SC.STRUCTURE, "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
+                self.context.error(SC.STRUCTURE, "a rule needs a name", Place(rule), f"expected `({rule[0]} name ..)`")
                 continue
-            name, at = word(rule[1]), At(rule, 1)
+            name, at = token_text(rule[1]), Place(rule, 1)
             if name in places:
                 message = f"rule `{name}` is declared twice"
                 self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(places[name], "first here"))
@@ -312,55 +317,59 @@ class SpecExpander:
     def _read_macro(self, section: list[Node], rewriter: Rewriter) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
             message = "expected `(:define (name ?x ..) formula)`"
-            self.context.error(SC.STRUCTURE, message, At(section), "not a definition")
+            self.context.error(SC.STRUCTURE, message, Place(section), "not a definition")
             return
-        entries = typed_list(self.context, section[1], 1, is_variable, "a variable")
-        rewriter.macros[word(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
+        entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
+        rewriter.macros[token_text(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
 
     def _read_template(self, section: list[Node], specification: Specification) -> None:
         if len(section) >= 4 and is_name(section[1]) and isinstance(section[2], list):
             parameters = [p for p in section[2] if isinstance(p, str) and len(p) > 1 and p[0] == "$"]
-            rules = [rule for rule in section[3:] if isinstance(rule, list) and rule and word(rule[0]) in RULE_KINDS]
+            rules = [
+                rule for rule in section[3:] if isinstance(rule, list) and rule and token_text(rule[0]) in RULE_KINDS
+            ]
             if len(parameters) == len(section[2]) and len(rules) == len(section[3:]):
-                specification.templates[word(section[1])] = Template(parameters, rules, At(section))
+                specification.templates[token_text(section[1])] = Template(parameters, rules, Place(section))
                 return
         message = "expected `(:template name ($p ..) rule ..)`"
-        self.context.error(SC.STRUCTURE, message, At(section), "not a template")
+        self.context.error(SC.STRUCTURE, message, Place(section), "not a template")
 
     def _apply_template(self, section: list[Node], templates: dict[str, Template]) -> list[list[Node]]:
         """Return the rules of an ``(:apply template rule-name argument ..)``; no rules after a diagnostic."""
         context = self.context
         if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
             message = "expected `(:apply template rule-name argument ..)`"
-            context.error(SC.STRUCTURE, message, At(section), "not an application")
+            context.error(SC.STRUCTURE, message, Place(section), "not an application")
             return []
-        name, arguments = word(section[1]), section[3:]
+        name, arguments = token_text(section[1]), section[3:]
         template = templates.get(name)
         if template is None:
             help = did_you_mean(name, templates)
             message = f"unknown template `{name}`"
-            context.error(SC.UNKNOWN_RULE_NAME, message, At(section, 1), "not defined before this", help=help)
+            context.error(SC.UNKNOWN_RULE_NAME, message, Place(section, 1), "not defined before this", help=help)
             return []
         definition = (template.at, "defined here")
         if len(arguments) != len(template.parameters):
             message = f"template `{name}` takes {len(template.parameters)} arguments, not {len(arguments)}"
-            context.error(SC.ARITY, message, At(section), f"{len(arguments)} given", other=definition)
+            context.error(SC.ARITY, message, Place(section), f"{len(arguments)} given", other=definition)
             return []
         values: dict[str, Node] = dict(zip(template.parameters, arguments, strict=True))
         values["$name"] = section[2]
-        places = {parameter: At(section, child) for child, parameter in enumerate(["$name", *template.parameters], 2)}
+        places = {
+            parameter: Place(section, child) for child, parameter in enumerate(["$name", *template.parameters], 2)
+        }
         rules = []
         for template_rule in template.rules:
             rule = self._copier.copy(template_rule, values, places)
             assert isinstance(rule, list)
             rules.append(rule)
-            unknown = sorted([token for token in tokens(rule) if "$" in token and not token.startswith('"')])
+            unknown = sorted([token for token in all_tokens(rule) if "$" in token and not token.startswith('"')])
             if unknown:
                 message = f"`{unknown[0]}` names no parameter of template `{name}`"
-                context.error(SC.UNKNOWN_RULE_NAME, message, At(section), "applied here", other=definition)
+                context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", other=definition)
         return rules
 
-    def _read_opening(self, at: At, specification: Specification) -> None:
+    def _read_opening(self, at: Place, specification: Specification) -> None:
         """Read an element of ``(:open ..)``."""
         entry = at.node[at.child or 0]
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
@@ -371,7 +380,7 @@ class SpecExpander:
         variables = [token for token in without_types(entry[1:]) if is_variable(token)]
         untyped = self._copier.derived([entry[0], *variables], entry)
         for child, token in enumerate(variables, 1):
-            self.context.replaced[id(untyped), child] = At(entry, positions[word(token)])
+            self.context.replaced[id(untyped), child] = Place(entry, positions[token_text(token)])
         atom = specification.rewriter.atom(untyped, at)
         typed = specification.rewriter.types(entry)
         if isinstance(atom, list) and atom and isinstance(typed, list):

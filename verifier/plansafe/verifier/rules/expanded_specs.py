@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.rules.mapping import Mapping
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
@@ -55,7 +55,7 @@ class AppliedMapping(NamedTuple):
     specification: str
     serves: frozenset[str]
     mapping: Mapping
-    at: At
+    at: Place
 
 
 class ExpandedSpecs(NamedTuple):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Scope
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
-from plansafe.verifier.elaborate.domain import value_of
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.sections import value_of
+from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.mapping import unquoted
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
@@ -36,26 +36,26 @@ class RuleMetadata(NamedTuple):
     fix: str | None
 
 
-def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, At]) -> None:
+def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, Place]) -> None:
     """Report required fields that are missing."""
     if kind == ":trajectory" and ":formula" not in fields:
-        context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", At(node, 1), "what must hold?")
+        context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", Place(node, 1), "what must hold?")
     elif kind == ":obligation":
         for key in (":when", ":then"):
             if key not in fields:
                 expected = "expected `:when` and `:then`"
-                context.error(SC.STRUCTURE, f"an obligation needs `{key}`", At(node, 1), expected)
+                context.error(SC.STRUCTURE, f"an obligation needs `{key}`", Place(node, 1), expected)
     elif kind in (":process", ":termination"):
         if not any([key in fields for key in _DEMANDS]):
             expected = "expected `:forbid` or `:require`"
-            context.error(SC.STRUCTURE, "the rule forbids and requires nothing", At(node, 1), expected)
+            context.error(SC.STRUCTURE, "the rule forbids and requires nothing", Place(node, 1), expected)
         for key in _DEMANDS[2:]:
             if key in fields and not any([step in fields for step in STEP_FIELDS]):
                 help = "add `:on (action ..)`"
                 context.error(SC.STRUCTURE, f"`{key}` needs a step", fields[key], "after which step?", help=help)
 
 
-def check_text_variables(context: Context, fields: dict[str, At], scope: Scope) -> None:
+def check_text_variables(context: Context, fields: dict[str, Place], scope: Scope) -> None:
     """Report variables in messages and fixes that are not variables of the rule."""
     names = {v.name for v in scope.slots}
     for key in (":message", ":fix"):
@@ -68,7 +68,7 @@ def check_text_variables(context: Context, fields: dict[str, At], scope: Scope) 
                 context.error(SC.UNBOUND_VARIABLE, message, fields[key], "in this text", help=help)
 
 
-def read_metadata(context: Context, fields: dict[str, At]) -> RuleMetadata:
+def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
     """Read hazard, targets, severity and texts; report mistakes."""
     hazard = _token(context, fields, ":hazard")
     if hazard is not None and not is_object_name(hazard):
@@ -80,7 +80,7 @@ def read_metadata(context: Context, fields: dict[str, At]) -> RuleMetadata:
     targets: tuple[str, ...] = ()
     if ":target" in fields:
         value = value_of(fields[":target"])
-        targets = tuple([word(t) for t in (value if isinstance(value, list) else [value])])
+        targets = tuple([token_text(t) for t in (value if isinstance(value, list) else [value])])
         for target in targets:
             if target not in TARGETS:
                 expected, help = f"one of {', '.join(TARGETS)}", did_you_mean(target, TARGETS)
@@ -95,7 +95,7 @@ def read_metadata(context: Context, fields: dict[str, At]) -> RuleMetadata:
     return RuleMetadata(hazard, targets, severity, *texts)
 
 
-def _token(context: Context, fields: dict[str, At], key: str) -> str | None:
+def _token(context: Context, fields: dict[str, Place], key: str) -> str | None:
     if key not in fields:
         return None
     value = value_of(fields[key])

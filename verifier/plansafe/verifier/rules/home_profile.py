@@ -14,8 +14,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import Symbols
-from plansafe.verifier.elaborate.context import Context, did_you_mean, word
+from plansafe.verifier.elaborate.context import Context, did_you_mean, token_text
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.fields import field_words
 from plansafe.verifier.rules.kinds import ClassKinds, report_entry
@@ -113,9 +113,9 @@ class ProfileApplication:
         """Check the names of rules and hazards, and remove the rules that are off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
-        rules = {word(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
+        rules = {token_text(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
         hazards = {hazard for hazard in rules.values() if hazard is not None}
-        severities = {word(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
+        severities = {token_text(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
         off: set[str] = set()
         for entry in self._profile.entries:
             self._check_names(entry, "rule", entry.rules, rules)
@@ -125,7 +125,7 @@ class ProfileApplication:
                 place = self._place_text(entry.place)
                 self._changes += [RuleChange(name, severities[name], OFF, entry.reason, place) for name in names]
                 off.update(names)
-        return expanded._replace(rules=[rule for rule in expanded.rules if word(rule.node[1]) not in off])
+        return expanded._replace(rules=[rule for rule in expanded.rules if token_text(rule.node[1]) not in off])
 
     def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
         """Change severities in place, and return the exemptions and changes."""
@@ -252,7 +252,7 @@ def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> lis
     """Return the tree of a rule with the severity that a profile gives it."""
     node = rule.node
     for change in changes:
-        if change.rule == word(node[1]) and change.after != OFF:
+        if change.rule == token_text(node[1]) and change.after != OFF:
             places = [n for n, child in enumerate(node) if child == ":severity"]
             node = [*node, ":severity", change.after] if not places else list(node)
             for place in places:

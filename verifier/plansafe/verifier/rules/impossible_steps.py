@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_variable, word
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.grammar.sexpr import Node, format_node
+from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
 from plansafe.verifier.rules.mapping import WordName
 
@@ -37,7 +37,7 @@ def without_impossible_steps(symbols: Symbols, rule: PlainRule) -> tuple[PlainRu
             steps = child[1:] if step_connective(child) == "or" else [child]
             possible = [step for step in steps if remover.is_possible(step, scope)]
             if not possible and steps:
-                impossible = ("step", write(steps[0]))
+                impossible = ("step", format_node(steps[0]))
             children.append(remover.derived(["or", *possible], child) if 0 < len(possible) < len(steps) else child)
         elif key in FORMULA_FIELDS:
             children.append(remover.formula(child, scope))
@@ -86,10 +86,10 @@ class _StepRemover:
     def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record the origin of a new list, also for children that differ; return the list."""
         context = self.symbols.context
-        context.made(tree, At(origin))
+        context.made(tree, Place(origin))
         for child, node in enumerate(tree):
             if isinstance(node, str) and (child >= len(origin) or origin[child] != node):
-                context.replaced[id(tree), child] = At(origin)
+                context.replaced[id(tree), child] = Place(origin)
         return tree
 
     def extended_scope(self, typed: Node, scope: TypeScope) -> TypeScope:
@@ -98,24 +98,26 @@ class _StepRemover:
             return scope
         index = self.symbols.types.index
         inner = dict(scope)
-        for entry in typed_list(Context(), typed, 0, is_variable, "a variable"):
+        for entry in parse_typed_list(Context(), typed, 0, is_variable, "a variable"):
             inner[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
         return inner
 
     def is_possible(self, step: Node, scope: TypeScope) -> bool:
         """Whether objects of the types in scope can match a step; True for a malformed step."""
-        types = self.symbols.parameter_types.get(word(step[0])) if isinstance(step, list) and step else None
+        types = self.symbols.parameter_types.get(token_text(step[0])) if isinstance(step, list) and step else None
         if types is None or not isinstance(step, list) or len(step) != len(types) + 1:
             return True
         meets = self.symbols.types.variable_meets
         arguments = zip(step[1:], types, strict=True)
-        return all([meets(scope[word(token)], expected) for token, expected in arguments if word(token) in scope])
+        return all(
+            [meets(scope[token_text(token)], expected) for token, expected in arguments if token_text(token) in scope]
+        )
 
     def formula(self, node: Node, scope: TypeScope) -> Node:
         """Replace each step that cannot happen by ``(or)``, which is false."""
         if not isinstance(node, list) or not node:
             return node
-        if word(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
+        if token_text(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
             return node if self.is_possible(node[1], scope) else self.derived(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
             scope = self.extended_scope(node[1], scope)

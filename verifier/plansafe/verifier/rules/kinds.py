@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context, did_you_mean, is_object_name
-from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.mapping import kind_type_name
 
@@ -86,7 +86,7 @@ def _parent_kinds(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[
     for vocabulary in expanded.vocabularies:
         for section in vocabulary.node[1:] if vocabulary.specification in serves else ():
             if isinstance(section, list) and section and section[0] == ":types":
-                for entry in typed_list(symbols.context, section, 1, is_object_name, "a name"):
+                for entry in parse_typed_list(symbols.context, section, 1, is_object_name, "a name"):
                     parents.setdefault(entry.name, entry.types or ())
     return parents
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 from plansafe.verifier.rules.tree_copies import TreeCopier
 
 WordName = tuple[str, str]
@@ -45,12 +45,12 @@ class Mapping(NamedTuple):
     constants: dict[str, Node]
     types: dict[str, Node]
     steps: dict[str, tuple[list[str], Node]]
-    entries: dict[WordName, At]
+    entries: dict[WordName, Place]
     empty_words: set[WordName]
-    groups: dict[str, At]
-    domain_names: list[At]
-    excluded_rules: dict[str, tuple[str, At]]
-    kindless_types: dict[str, At]
+    groups: dict[str, Place]
+    domain_names: list[Place]
+    excluded_rules: dict[str, tuple[str, Place]]
+    kindless_types: dict[str, Place]
     opened_empty_kinds: set[WordName]
 
     def has_nothing_for(self, *names: WordName) -> bool:
@@ -64,7 +64,7 @@ class Mapping(NamedTuple):
     def domain_types(self, name: str) -> tuple[str, ...]:
         """Return the names of the domain's types that replace a type of the specification."""
         replacement = self.type(name)
-        return tuple([word(n) for n in (replacement[1:] if isinstance(replacement, list) else [replacement])])
+        return tuple([token_text(n) for n in (replacement[1:] if isinstance(replacement, list) else [replacement])])
 
     def constant(self, name: str) -> Node:
         """Return the replacement of a constant of the specification; other terms stay unchanged."""
@@ -84,23 +84,25 @@ def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()
         reader.find_opened_groups(form)
     for child in range(2, len(form)):
         section = form[child]
-        head = word(section[0]) if isinstance(section, list) and section else ""
+        head = token_text(section[0]) if isinstance(section, list) and section else ""
         if not isinstance(section, list) or head not in _SECTIONS:
             help = did_you_mean(head, _SECTIONS)
-            context.error(SC.STRUCTURE, "expected a section of a mapping", At(form, child), "not a section", help=help)
+            context.error(
+                SC.STRUCTURE, "expected a section of a mapping", Place(form, child), "not a section", help=help
+            )
         elif head == ":specification":
             specification = section[1] if len(section) > 1 else None
         elif head != ":domain":
             for position in range(1, len(section)):
-                reader.read_entry(head, section[position], At(section, position))
+                reader.read_entry(head, section[position], Place(section, position))
         elif len(section) != 2 or not is_object_name(section[1]):
-            context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         else:
-            mapping.domain_names.append(At(section, 1))
+            mapping.domain_names.append(Place(section, 1))
     if isinstance(specification, str):
         return specification, mapping
     expected = "expected `(:specification name)`"
-    context.error(SC.STRUCTURE, "a mapping must name its specification", At(form, 1), expected)
+    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(form, 1), expected)
     return None, mapping
 
 
@@ -121,9 +123,9 @@ class _MappingReader:
             if _has_head(section) and section[0] == ":types":
                 for entry in section[1:]:
                     if _has_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and entry[0] in self.opened:
-                        self.kinds_of_groups.setdefault(entry[1], []).append(word(entry[0]))
+                        self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
 
-    def read_entry(self, head: str, entry: Node, at: At) -> None:
+    def read_entry(self, head: str, entry: Node, at: Place) -> None:
         """Read an entry of the section ``head``."""
         if head == ":plain":
             self._read_kindless_types(entry, at)
@@ -132,7 +134,7 @@ class _MappingReader:
         else:
             self._read_replacement(head, entry, at)
 
-    def _read_replacement(self, head: str, entry: Node, at: At) -> None:
+    def _read_replacement(self, head: str, entry: Node, at: Place) -> None:
         """Read ``(word replacement)``, or ``(word)`` if the domain has nothing for it."""
         context, mapping = self.context, self.mapping
         if not isinstance(entry, list) or len(entry) not in ((2,) if head == ":groups" else (1, 2)):
@@ -142,7 +144,7 @@ class _MappingReader:
         if not (isinstance(key, str) if is_name else _has_head(key)):
             context.error(SC.STRUCTURE, "expected `((name ?x ..) replacement)`", at, "not a replacement")
             return
-        name = key if isinstance(key, str) else word(key[0])
+        name = key if isinstance(key, str) else token_text(key[0])
         if len(entry) == 2 and head != ":constants":
             replacement = self._without_groups(entry[1]) if is_name else self._formula_without_groups(entry[1])
             entry = entry if replacement is entry[1] else self._derived([key, replacement], entry)
@@ -156,17 +158,17 @@ class _MappingReader:
             message = f"{section} `{name}` is bound twice"
             context.error(SC.DECLARED_TWICE, message, at, "again here", other=(first, "first here"))
         if head == ":groups":
-            mapping.groups[name] = At(entry)
+            mapping.groups[name] = Place(entry)
             self.groups[name] = entry[1]
             return
-        mapping.entries[section, name] = At(entry)
+        mapping.entries[section, name] = Place(entry)
         if len(entry) == 1:
             mapping.empty_words.add((section, name))
         elif is_name:
             (mapping.types if head == ":types" else mapping.constants)[name] = entry[1]
         else:
             target = mapping.steps if head == ":actions" else mapping.atoms
-            target[name] = ([word(token) for token in key[1:]], entry[1])
+            target[name] = ([token_text(token) for token in key[1:]], entry[1])
 
     def _with_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
         """Return an entry that is also bound to the types of opened kinds."""
@@ -177,14 +179,14 @@ class _MappingReader:
         kind_types = [name for kind in kinds if (name := kind_type_name(kind)) not in types]
         return self._derived([entry[0], self._derived(["either", *types, *kind_types], entry)], entry)
 
-    def _read_kindless_types(self, node: Node, at: At) -> None:
+    def _read_kindless_types(self, node: Node, at: Place) -> None:
         """Read a type or group of ``:plain``."""
         types = self._without_groups(node)
         for name in types[1:] if isinstance(types, list) else [types]:
             if isinstance(name, str):
                 self.mapping.kindless_types.setdefault(name, at)
 
-    def _read_excluded_rule(self, entry: Node, at: At) -> None:
+    def _read_excluded_rule(self, entry: Node, at: Place) -> None:
         """Read a ``(rule "reason")`` of ``:without``."""
         if not (
             isinstance(entry, list)
@@ -195,11 +197,11 @@ class _MappingReader:
         ):
             self.context.error(SC.STRUCTURE, 'expected `(rule "reason")`', at, "not a rule with a reason")
             return
-        name, excluded = word(entry[0]), self.mapping.excluded_rules
+        name, excluded = token_text(entry[0]), self.mapping.excluded_rules
         if name in excluded:
             message = f"rule `{name}` is left out twice"
             self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(excluded[name][1], "first here"))
-        excluded[name] = (unquoted(entry[1]), At(entry, 0))
+        excluded[name] = (unquoted(entry[1]), Place(entry, 0))
 
     def _without_groups(self, node: Node) -> Node:
         """Replace the groups in a type or ``(either ..)`` by their types; each keeps its place in the text."""
@@ -208,12 +210,12 @@ class _MappingReader:
         if not any([child in self.groups for child in node if isinstance(child, str)]):
             return node
         expanded: list[Node] = []
-        places: list[At] = []
+        places: list[Place] = []
         names: set[str] = set()
         for position, child in enumerate(node):
             group = self.groups.get(child, child) if isinstance(child, str) else child
-            members = [(At(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
-            for place, name in members or [(At(node, position), group)]:
+            members = [(Place(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
+            for place, name in members or [(Place(node, position), group)]:
                 if not (isinstance(name, str) and name in names):
                     names.update([name] if isinstance(name, str) else [])
                     expanded.append(name)

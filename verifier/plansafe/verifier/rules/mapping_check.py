@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, did_you_mean, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, step_connective
 from plansafe.verifier.rules.mapping import WordName
 from plansafe.verifier.rules.vocabulary import VocabularyWord, declared_words
@@ -66,29 +67,29 @@ class _MappingCheck:
         symbols.action_predicates.clear()
         symbols.action_predicates.update(action_predicates)
 
-    def _warn_unused(self, key: WordName, at: At) -> None:
+    def _warn_unused(self, key: WordName, at: Place) -> None:
         kind, name = key
         help = did_you_mean(name, [declared_name for section, declared_name in self.words if section == kind])
         for section, declared_name in self.words:
             if declared_name == name:
                 help = f"it is {'an' if section == 'action' else 'a'} {section}: bind it in `:{section}s`"
         message = f"the vocabulary of `{self.specification}` has no {kind} `{name}`"
-        place = At(at.node[0], 0) if isinstance(at.node[0], list) else At(at.node, 0)
+        place = Place(at.node[0], 0) if isinstance(at.node[0], list) else Place(at.node, 0)
         self.context.warning(SC.VOCABULARY, message, place, "not used", help=help)
 
     # -- types and constants ------------------------------------------------------------------------------------------
 
-    def _replacing_types(self, at: At) -> tuple[int, ...]:
+    def _replacing_types(self, at: Place) -> tuple[int, ...]:
         """Return the domain's types in an entry of ``:types`` or ``:groups``; unknown types are reported."""
         replacement = at.node[1]
-        typed = self.context.made(["?x", "-", replacement], At(at.node, 1))
-        (entry,) = typed_list(self.context, typed, 0, is_variable, "a variable")
+        typed = self.context.made(["?x", "-", replacement], Place(at.node, 1))
+        (entry,) = parse_typed_list(self.context, typed, 0, is_variable, "a variable")
         names = entry.types or ()
         for name in names:
             if name not in self.symbols.types.index:
-                place = At(at.node, 1)
+                place = Place(at.node, 1)
                 if isinstance(replacement, list):
-                    place = At(replacement, replacement.index(name))
+                    place = Place(replacement, replacement.index(name))
                 self.symbols.types.unknown(name, place)
         return self._type_numbers(names)
 
@@ -103,7 +104,7 @@ class _MappingCheck:
             numbers.update(self.types.get(name) or self._type_numbers((name,)))
         return (0,) if 0 in numbers else tuple(sorted(numbers)) or (0,)
 
-    def _check_type(self, name: str, at: At, declared: VocabularyWord | None) -> None:
+    def _check_type(self, name: str, at: Place, declared: VocabularyWord | None) -> None:
         """Check that a kind is bound to types below the types of its parent kinds."""
         table = self.symbols.types
         parents = (declared.parameters[0].types if declared is not None else None) or ()
@@ -114,54 +115,57 @@ class _MappingCheck:
             message = f"every `{name}` is a {parent_names}, but `{outside[0]}` is none"
             help = f"bind {parent_names} to something that includes it"
             label = f"not all of these are a {parent_names}"
-            self.context.warning(SC.VOCABULARY, message, At(at.node, 1), label, help=help)
+            self.context.warning(SC.VOCABULARY, message, Place(at.node, 1), label, help=help)
 
-    def _check_constant(self, at: At) -> None:
-        name, place = at.node[1], At(at.node, 1)
+    def _check_constant(self, at: Place) -> None:
+        name, place = at.node[1], Place(at.node, 1)
         if not is_object_name(name):
             self.context.error(SC.STRUCTURE, "bind a constant to one object", place, "not an object")
         elif name not in self.symbols.object_index:
-            message, help = f"unknown object `{word(name)}`", did_you_mean(word(name), self.symbols.object_index)
+            message, help = (
+                f"unknown object `{token_text(name)}`",
+                did_you_mean(token_text(name), self.symbols.object_index),
+            )
             self.context.error(SC.UNKNOWN_OBJECT, message, place, "not declared", help=help)
 
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
-    def _check_replacement(self, kind: str, at: At, declared: VocabularyWord | None) -> None:
+    def _check_replacement(self, kind: str, at: Place, declared: VocabularyWord | None) -> None:
         head = at.node[0]
         assert isinstance(head, list)
         if declared is not None and len(declared.parameters) != len(head) - 1:
             count = len(declared.parameters)
-            message = f"the vocabulary has `{word(head[0])}` with {count} argument{'' if count == 1 else 's'}"
+            message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
             declaration = (declared.at, "declared here")
-            self.context.error(SC.VOCABULARY, message, At(head), f"{len(head) - 1} here", other=declaration)
+            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", other=declaration)
             return
         scope = Scope()
         for child in range(1, len(head)):
             types = None if declared is None else declared.parameters[child - 1].types
             if not self._bind_parameter(scope, head, child, types):
                 return
-        conditions = Conditions(self.symbols, scope, "rules")
+        conditions = ConditionReader(self.symbols, scope, "rules")
         if kind == "predicate":
-            conditions.formula(at.node[1], At(at.node, 1))
+            conditions.formula(at.node[1], Place(at.node, 1))
         elif kind == "function":
             conditions.expression(at.node, 1)
         else:
-            self._check_step(conditions, At(at.node, 1), frozenset(scope.visible))
+            self._check_step(conditions, Place(at.node, 1), frozenset(scope.visible))
 
-    def _check_step(self, conditions: Conditions, at: At, parameters: frozenset[str]) -> None:
+    def _check_step(self, conditions: ConditionReader, at: Place, parameters: frozenset[str]) -> None:
         """Check the replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
         connective = step_connective(step)
         if isinstance(step, list) and connective == "or":
             for child in range(1, len(step)):
-                self._check_step(conditions, At(step, child), parameters)
+                self._check_step(conditions, Place(step, child), parameters)
         elif isinstance(step, list) and connective and len(step) == 3:
             mark = conditions.scope.mark()
             if connective == "exists":
-                conditions.bind(step[1], At(step, 1))
+                conditions.bind(step[1], Place(step, 1))
             else:
-                conditions.formula(step[1], At(step, 1))
-            self._check_step(conditions, At(step, 2), parameters)
+                conditions.formula(step[1], Place(step, 1))
+            self._check_step(conditions, Place(step, 2), parameters)
             conditions.scope.restore(mark)
         else:
             # A step may accept fewer objects than the vocabulary declares: then it matches fewer steps.
@@ -171,14 +175,14 @@ class _MappingCheck:
         """Bind a parameter of an entry, with the type that the vocabulary declares."""
         token = head[child]
         if not isinstance(token, str) or not is_variable(token):
-            message = f"`{word(token)}` is not a variable"
-            self.context.error(SC.STRUCTURE, message, At(head, child), "expected a variable")
+            message = f"`{token_text(token)}` is not a variable"
+            self.context.error(SC.STRUCTURE, message, Place(head, child), "expected a variable")
             return False
         if token in scope.visible:
             first = (scope.visible[token][2], "first here")
             message = f"variable `{token}` is declared twice"
-            self.context.error(SC.DECLARED_TWICE, message, At(head, child), "again here", other=first)
+            self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", other=first)
             return False
         # The domain of the variable does not matter, because the entry is only checked and never executed.
-        scope.bind(Typed(token, At(head, child), None, None), self._domain_types(types), 0)
+        scope.bind(TypedName(token, Place(head, child), None, None), self._domain_types(types), 0)
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
 
 
@@ -65,7 +65,7 @@ class Rule(NamedTuple):
     parts: tuple[RulePart, ...]
     declared: tuple[Variable, ...]
     step_patterns: tuple[StepPattern, ...]
-    at: At
+    at: Place
     source: str
     preference: bool = False
     hazard: str | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, is_variable, word
-from plansafe.verifier.elaborate.domain import read_fields, value_of
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.conditions import ConditionReader
+from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
 from plansafe.verifier.rules.expanded_specs import OpenDeclaration
 
@@ -21,7 +22,7 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     errors = context.errors
     scope = Scope()
     allowed: dict[int, set[int]] = {}  # slot of a variable -> its objects
-    for entry in typed_list(context, declaration.typed, 1, is_variable, "a variable"):
+    for entry in parse_typed_list(context, declaration.typed, 1, is_variable, "a variable"):
         entry_types = _ANY_TYPE if entry.types is None else types.resolve(entry.types, entry.types_at)
         bound = scope.visible.get(entry.name)
         slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound[0]
@@ -29,13 +30,13 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
         allowed[slot] = allowed[slot] & objects if slot in allowed else set(objects)
     if context.errors > errors:
         return None
-    atom = Conditions(symbols, scope).formula(declaration.atom, At(declaration.atom))
+    atom = ConditionReader(symbols, scope).formula(declaration.atom, Place(declaration.atom))
     if context.errors > errors or not isinstance(atom, Atom):
         return None
     if atom.predicate in symbols.derived:
         message = f"derived predicate `{symbols.predicates[atom.predicate].name}` cannot be open"
         help = "open the predicates that it is derived from"
-        context.error(SC.STRUCTURE, message, At(declaration.atom, 0), "derived, not given", help=help)
+        context.error(SC.STRUCTURE, message, Place(declaration.atom, 0), "derived, not given", help=help)
         return None
     if not all(allowed.values()):
         allowed = {slot: set() for slot in allowed}  # a variable that the mapping drops can have no object
@@ -46,7 +47,7 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
         objects = frozenset((argument,)) if argument >= 0 else frozenset(allowed[-1 - argument])
         domains.append(types.subset(tuple([o for o in types.domains[domain] if o in objects])))
     arguments = tuple([numbers[argument] for argument in atom.arguments])
-    return OpenPredicate(atom.predicate, arguments, tuple(domains), At(declaration.atom))
+    return OpenPredicate(atom.predicate, arguments, tuple(domains), Place(declaration.atom))
 
 
 def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None:
@@ -58,8 +59,8 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
     if len(kinds) != 1 and context.errors == errors:
         expected = "expected one condition" if not kinds else "an invariant has exactly one condition"
         message = "an invariant needs one of `:holds`, `:exactly-one` and `:at-most-one`"
-        context.error(SC.STRUCTURE, message, fields[kinds[1]] if kinds else At(node, 1), expected)
-    conditions = Conditions(symbols, Scope())
+        context.error(SC.STRUCTURE, message, fields[kinds[1]] if kinds else Place(node, 1), expected)
+    conditions = ConditionReader(symbols, Scope())
     parameters: tuple[Variable, ...] = ()
     if ":parameters" in fields:
         parameters = tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
@@ -73,10 +74,12 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
             _read_counted_atoms(conditions, fields[kind], atoms, counted)
     if context.errors > errors:
         return None
-    return WorldInvariant(word(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted), At(node))
+    return WorldInvariant(
+        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted), Place(node)
+    )
 
 
-def _read_counted_atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Variable]) -> None:
+def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
     """Add the atoms of a counting invariant; variables that are not parameters are bound in each atom separately."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
     nodes = value_of(at)
@@ -84,7 +87,7 @@ def _read_counted_atoms(conditions: Conditions, at: At, atoms: list[Atom], count
         context.error(SC.STRUCTURE, "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
         return
     for child, node in enumerate(nodes):
-        place = At(nodes, child)
+        place = Place(nodes, child)
         if node == [] and context.errors:
             return  # the mapping replaces it by a formula that is not a fact, which is reported
         if not isinstance(node, list) or not node:
@@ -95,7 +98,7 @@ def _read_counted_atoms(conditions: Conditions, at: At, atoms: list[Atom], count
         counted += _bind_free_variables(symbols, scope, node)
         formula = conditions.formula(node, place)
         scope.restore(mark)
-        if isinstance(formula, Atom) and word(node[0]) in symbols.predicate_index:  # not `(and (p))`
+        if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
             context.error(SC.STRUCTURE, "expected a fact to count", place, "no fact", help="use `:holds`")
@@ -104,7 +107,7 @@ def _read_counted_atoms(conditions: Conditions, at: At, atoms: list[Atom], count
 def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:
     """Bind the free variables of an atom to all objects that the predicate allows as these arguments."""
     types = symbols.types
-    index = symbols.predicate_index.get(word(atom[0]))
+    index = symbols.predicate_index.get(token_text(atom[0]))
     declared = symbols.predicates[index] if index is not None else None
     if declared is None or len(declared.types) != len(atom) - 1:
         return []
@@ -118,5 +121,5 @@ def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> li
         for position in repeated:
             objects = types.domain_sets[domain] & types.domain_sets[declared.domains[position]]
             domain = types.subset(tuple([o for o in types.domains[domain] if o in objects]))
-        variables.append(scope.bind(Typed(name, At(atom, first + 1), None, None), declared.types[first], domain))
+        variables.append(scope.bind(TypedName(name, Place(atom, first + 1), None, None), declared.types[first], domain))
     return variables

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.elaborate.conditions import RESERVED
-from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
+from plansafe.grammar.sexpr import Node, format_node
+from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_connective
 from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, unbound_name
 from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
@@ -36,7 +36,7 @@ class Rewriter:
 
     def rule(self, rule: list[Node]) -> list[Node]:
         """Rewrite a rule or an invariant."""
-        if self.mapping is None and not (self.macros and tokens(rule) & self.macros.keys()):
+        if self.mapping is None and not (self.macros and all_tokens(rule) & self.macros.keys()):
             return rule
         children: list[Node] = []
         new_parameters: list[Node] = []
@@ -46,12 +46,14 @@ class Rewriter:
             if key in FORMULA_FIELDS:
                 children.append(self.formula(child))
             elif key in STEP_FIELDS:
-                case = self._separate_cases(word(key), self._step(child), child)
+                case = self._separate_cases(token_text(key), self._step(child), child)
                 children.append(case.step)
                 new_parameters += [*case.typed, *_undeclared_variables(child, case, rule)]
                 condition = case.conditions[0] if case.conditions else condition
             elif key in ATOMS_FIELDS and isinstance(child, list):
-                children.append(self._derived([self.atom(atom, At(child, at)) for at, atom in enumerate(child)], child))
+                children.append(
+                    self._derived([self.atom(atom, Place(child, at)) for at, atom in enumerate(child)], child)
+                )
             elif key == ":parameters":
                 children.append(self.types(child))
             else:
@@ -71,7 +73,7 @@ class Rewriter:
             children += [":when", condition]
         return self._derived(children, rule)
 
-    def atom(self, atom: Node, at: At) -> Node:
+    def atom(self, atom: Node, at: Place) -> Node:
         """Rewrite an atom where no other formula is allowed, written at ``at``; ``()`` after a diagnostic."""
         errors = self._context.errors
         formula = self.formula(atom)
@@ -97,7 +99,7 @@ class Rewriter:
                 return self._derived(["and" if head == "forall" else "or"], node)
             return self._derived([head, typed, self.formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
-            return self._step_formula(word(head), self._step(node[1]), node)
+            return self._step_formula(token_text(head), self._step(node[1]), node)
         arguments = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
         if isinstance(head, str):
             replacement = self._replacement(head)
@@ -114,7 +116,7 @@ class Rewriter:
         return self.macros.get(head) or (self.mapping.atoms.get(head) if self.mapping else None)
 
     def _copied(self, node: list[Node], parameters: list[str], body: Node, values: dict[str, Node]) -> Node:
-        return self._copier.copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
+        return self._copier.copy(body, values, {name: Place(node, child) for child, name in enumerate(parameters, 1)})
 
     def _constant(self, token: str) -> Node:
         return token if self.mapping is None else self.mapping.constant(token)
@@ -159,16 +161,16 @@ class Rewriter:
                 alternatives.extend(step[1:] if is_or else [step])
             return self._derived(alternatives, node)
         arguments = [self._constant(child) if isinstance(child, str) else child for child in node[1:]]
-        replacement = mapping.steps.get(word(node[0]))
+        replacement = mapping.steps.get(token_text(node[0]))
         if replacement is None:
-            action = unbound_name(word(node[0])) if mapping.has_nothing_for(_action_name(node)) else node[0]
+            action = unbound_name(token_text(node[0])) if mapping.has_nothing_for(_action_name(node)) else node[0]
             return self._derived([action, *arguments], node)
         parameters, body = replacement
         values = self._copier.bind_parameters(node, arguments, parameters, body)
         if values is None:
             return node
         quantified: list[Node] = []
-        for name in parameters if "when" in tokens(body) else ():
+        for name in parameters if "when" in all_tokens(body) else ():
             if values[name] == "_":  # the condition must be about the same object as the step
                 values[name] = self._copier.new_variable(name)
                 quantified += [values[name], "-", "object"]
@@ -189,7 +191,7 @@ class Rewriter:
         def derived(*children: Node) -> list[Node]:
             return self._derived(list(children), origin)
 
-        contexts = [write([case.typed, case.conditions]) for case in cases]
+        contexts = [format_node([case.typed, case.conditions]) for case in cases]
         if contexts.count(contexts[0]) == len(contexts):
             typed, conditions, _ = cases[0]
             steps: list[Node] = [case.step for case in cases]
@@ -246,9 +248,9 @@ def _undeclared_variables(step: Node, case: StepCase, rule: list[Node]) -> list[
     """Return a typed list of the variables of a step that occur only in its condition and are not declared."""
     declared = rule[rule.index(":parameters") + 1] if ":parameters" in rule[:-1] else []
     condition = case.conditions[0] if case.conditions else []
-    names = (tokens(condition) & tokens(step)) - tokens(case.step) - tokens(declared)
+    names = (all_tokens(condition) & all_tokens(step)) - all_tokens(case.step) - all_tokens(declared)
     return [token for name in sorted(names) if is_variable(name) for token in (name, "-", "object")]
 
 
 def _action_name(step: Node) -> WordName:
-    return "action", word(step[0]) if isinstance(step, list) and step else ""
+    return "action", token_text(step[0]) if isinstance(step, list) and step else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -95,7 +95,7 @@ def trajectory_mode(formula: Formula) -> tuple[str, Formula]:
     return "whole", formula
 
 
-def check_past_operands(context: Context, formula: Formula, at: At, past: bool) -> bool:
+def check_past_operands(context: Context, formula: Formula, at: Place, past: bool) -> bool:
     """Check that operands of past operators have no future operator; with ``past``, that the formula has none."""
     stack: list[tuple[Formula, bool, int]] = [(formula, past, 0)]
     while stack:
@@ -117,7 +117,7 @@ def check_past_operands(context: Context, formula: Formula, at: At, past: bool) 
     return True
 
 
-def check_trace_operators(context: Context, formula: Formula, at: At) -> bool:
+def check_trace_operators(context: Context, formula: Formula, at: Place) -> bool:
     """Check that operators about the whole trace are not inside a temporal operator."""
     stack: list[tuple[Formula, bool]] = [(formula, False)]
     while stack:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, word
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.elaborate.context import Context, Place, token_text
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 
 MAX_NODES = 1_000_000
 
@@ -20,11 +20,11 @@ class TreeCopier:
 
     def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record the origin of a new list, for the places of diagnostics; return the list."""
-        self.context.made(tree, At(origin))
+        self.context.made(tree, Place(origin))
         self._count(len(tree))
         return tree
 
-    def copy(self, node: Node, values: dict[str, Node], places: dict[str, At]) -> Node:
+    def copy(self, node: Node, values: dict[str, Node], places: dict[str, Place]) -> Node:
         """Copy a tree with tokens replaced by ``values``.
 
         Diagnostics about a replaced token point to its entry in ``places``.
@@ -33,7 +33,7 @@ class TreeCopier:
         if isinstance(node, str):
             return values[node] if node in values else _with_parameters(node, values)
         tree: list[Node] = [self.copy(child, values, places) for child in node]
-        self.context.made(tree, At(node))
+        self.context.made(tree, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
                 self.context.replaced[id(tree), number] = places[child]
@@ -44,8 +44,8 @@ class TreeCopier:
     ) -> dict[str, Node] | None:
         """Map parameters to arguments, and bound variables of ``body`` to new names; ``None`` after a diagnostic."""
         if len(parameters) != len(arguments):
-            message = f"`{word(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
-            self.context.error(SC.ARITY, message, At(use), f"{len(arguments)} given")
+            message = f"`{token_text(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
+            self.context.error(SC.ARITY, message, Place(use), f"{len(arguments)} given")
             return None
         self._uses += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
@@ -60,7 +60,7 @@ class TreeCopier:
     def _count(self, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise LimitReached(Limited.NODES)
+            raise LimitReached(LimitKind.NODES)
 
 
 def without_types(nodes: list[Node]) -> list[Node]:
@@ -94,6 +94,6 @@ def _bound_variables(node: Node) -> set[str]:
         tree = stack.pop()
         if isinstance(tree, list):
             if len(tree) == 3 and tree[0] in ("forall", "exists") and isinstance(tree[1], list):
-                names.update([word(token) for token in without_types(tree[1])])
+                names.update([token_text(token) for token in without_types(tree[1])])
             stack.extend(tree)
     return names

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
+from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.rules.expanded_specs import (
     ATOMS_FIELDS,
@@ -25,8 +25,8 @@ from plansafe.verifier.rules.mapping import Mapping, WordName, unbound_name
 class VocabularyWord(NamedTuple):
     """A declaration: the typed parameters of a word (of a type or constant: the word with its own type)."""
 
-    parameters: list[Typed]
-    at: At
+    parameters: list[TypedName]
+    at: Place
 
 
 def declared_words(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName, VocabularyWord]:
@@ -40,14 +40,14 @@ def declared_words(context: Context, vocabularies: list[Vocabulary]) -> dict[Wor
                 continue
             head = section[0]
             if head in (":types", ":constants"):
-                for entry in typed_list(silent, section, 1, is_object_name, "a name"):
-                    words.setdefault((word(head)[1:-1], entry.name), VocabularyWord([entry], entry.at))
+                for entry in parse_typed_list(silent, section, 1, is_object_name, "a name"):
+                    words.setdefault((token_text(head)[1:-1], entry.name), VocabularyWord([entry], entry.at))
             elif head in (":predicates", ":functions", ":actions"):
                 for declared in section[1:]:
                     if isinstance(declared, list) and declared and is_name(declared[0]):
-                        parameters = typed_list(silent, declared, 1, is_variable, "a variable")
-                        name = (word(head)[1:-1], word(declared[0]))
-                        words.setdefault(name, VocabularyWord(parameters, At(declared)))
+                        parameters = parse_typed_list(silent, declared, 1, is_variable, "a variable")
+                        name = (token_text(head)[1:-1], token_text(declared[0]))
+                        words.setdefault(name, VocabularyWord(parameters, Place(declared)))
     return words
 
 
@@ -62,22 +62,22 @@ def domain_names(symbols: Symbols) -> dict[str, Collection[str]]:
     }
 
 
-def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, At]:
+def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, Place]:
     """Return the vocabulary that neither the domain nor a mapping has, and check its other declarations."""
     context = symbols.context
-    missing: dict[WordName, At] = {}
+    missing: dict[WordName, Place] = {}
     for vocabulary in expanded.vocabularies:
         mapping = expanded.mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
-                place = At(vocabulary.node)
+                place = Place(vocabulary.node)
                 expected = "expected a section such as `(:predicates ..)`"
                 context.error(SC.STRUCTURE, expected, place, "not vocabulary")
                 continue
             head = section[0]
             if head in (":types", ":constants"):
-                kind = word(head)[1:-1]
-                for entry in typed_list(context, section, 1, is_object_name, "a name"):
+                kind = token_text(head)[1:-1]
+                for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
                     is_bound = _is_bound(mapping, (kind, entry.name))
                     if is_bound is False:
                         missing[kind, unbound_name(entry.name)] = entry.at
@@ -85,11 +85,11 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                         missing[kind, entry.name] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
-                    _check_declaration(symbols, word(head)[1:-1], At(section, child), mapping, missing)
+                    _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing)
             else:
-                message = f"`{word(head)}` is not a section of a vocabulary"
+                message = f"`{token_text(head)}` is not a section of a vocabulary"
                 expected = "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`"
-                context.error(SC.STRUCTURE, message, At(section, 0), expected)
+                context.error(SC.STRUCTURE, message, Place(section, 0), expected)
     for (kind, name), at in missing.items():
         if not name.startswith("~"):  # otherwise a mapping declares that the domain has nothing for it
             message = f"the specification needs the {kind} `{name}`, which the domain does not have"
@@ -98,21 +98,21 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
 
 
 def _check_declaration(
-    symbols: Symbols, kind: str, at: At, mapping: Mapping | None, missing: dict[WordName, At]
+    symbols: Symbols, kind: str, at: Place, mapping: Mapping | None, missing: dict[WordName, Place]
 ) -> None:
     """Add a declared predicate, function or action to ``missing``, or compare its arity with the domain's."""
     context, entry = symbols.context, at.node[at.child or 0]
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
         context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
         return
-    name = word(entry[0])
+    name = token_text(entry[0])
     is_bound = _is_bound(mapping, (kind, name))
     if is_bound is not None:
         if not is_bound:
-            missing[kind, unbound_name(name)] = At(entry, 0)
+            missing[kind, unbound_name(name)] = Place(entry, 0)
         return
     if name not in domain_names(symbols)[kind]:
-        missing[kind, name] = At(entry, 0)
+        missing[kind, name] = Place(entry, 0)
         return
     declared: Predicate | None = None
     if kind == "action":
@@ -122,9 +122,9 @@ def _check_declaration(
         index = symbols.predicate_index if is_predicate else symbols.function_index
         declared = (symbols.predicates if is_predicate else symbols.functions)[index[name]]
         arity = len(declared.types)
-    count = len(typed_list(context, entry, 1, is_variable, "a variable"))
+    count = len(parse_typed_list(context, entry, 1, is_variable, "a variable"))
     if count != arity:
-        declaration = (At(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
+        declaration = (Place(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
         message = f"the specification needs `{name}` with {count} arguments, the domain has {arity}"
         context.error(SC.VOCABULARY, message, at, "does not fit", other=declaration)
 
@@ -136,7 +136,9 @@ def _is_bound(mapping: Mapping | None, name: WordName) -> bool | None:
     return name not in mapping.empty_words
 
 
-def warn_if_missing(context: Context, names: set[WordName], missing: dict[WordName, At], effect: str, at: At) -> bool:
+def warn_if_missing(
+    context: Context, names: set[WordName], missing: dict[WordName, Place], effect: str, at: Place
+) -> bool:
     """Whether some of the names are missing; then a warning reports ``effect``."""
     missing_names = sorted(names & missing.keys())
     if missing_names:
@@ -172,7 +174,7 @@ def names_in_types(typed: Node) -> set[WordName]:
     after_dash = False
     for token in typed if isinstance(typed, list) else []:
         if after_dash:
-            names.update([("type", word(t)) for t in (token if isinstance(token, list) else [token])])
+            names.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
         after_dash = token == "-"
     return names
 
@@ -180,7 +182,7 @@ def names_in_types(typed: Node) -> set[WordName]:
 def _names_in_step(step: Node) -> set[WordName]:
     if not isinstance(step, list) or not step:
         return set()
-    return {("action", word(step[0])), *[("constant", word(t)) for t in step[1:]]}
+    return {("action", token_text(step[0])), *[("constant", token_text(t)) for t in step[1:]]}
 
 
 def names_in_formula(formula: Node) -> set[WordName]:

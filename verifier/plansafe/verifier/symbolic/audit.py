@@ -5,9 +5,9 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.uncollected import uncollected
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.model.garbage_collection import paused_garbage_collection
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
@@ -45,20 +45,20 @@ def audit(case: AuditCase) -> Report:
             return OrderDurationReporter(case, restricted).report()
         from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: PLC0415 - for such plans alone
 
-        with uncollected():
+        with paused_garbage_collection():
             return EncodedReporter(case, restricted, order or ()).report()
     except LimitReached as limit:
-        if limit.what is not Limited.OPEN_FACTS:
+        if limit.what is not LimitKind.OPEN_FACTS:
             raise
         help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
         return WorldsReporter(case).nothing(diagnostic, Headline.UNKNOWN)
 
 
-def _unsupported(compiled: CompiledTask, read: ReadSteps) -> tuple[str, str] | None:
+def _unsupported(compiled: CompiledTask, read: ResolvedPlan) -> tuple[str, str] | None:
     """Why no way of judging over worlds fits, and what to do about it."""
     options = compiled.options
-    if read.timed is not None and not (compiled.open or read.open):
+    if read.timed is not None and not (compiled.is_open or read.is_open):
         why = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
         return why, "remove --engine, or use --engine explicit"
     if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):

@@ -17,7 +17,7 @@ from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.forward_search import ForwardSearch
@@ -154,7 +154,7 @@ class MonitorSession:
 
     def _find_continuation(self, action: str, seconds: float) -> dict[str, Any]:
         result = check_recoverable(self._monitor, action, self._planner, time_limit_s=min(seconds, 2.0))
-        return {"answer": result.answer, "continuation": list(result.continuation), "detail": result.detail}
+        return {"answer": result.recoverable, "continuation": list(result.continuation), "detail": result.detail}
 
     def state(self, values: Values) -> dict[str, Any]:
         """Return the position, the verdicts and the facts of the session."""
@@ -206,13 +206,13 @@ def _monitor(prepared: Prepared) -> Monitor:
     reason = None
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         reason = "a rule has more instances than the limit allows, so it cannot be monitored"
-    elif engine.refused is not None:
-        reason = engine.refused.message
+    elif engine.refusal is not None:
+        reason = engine.refusal.message
     elif any([literal.time > 0 for literal in engine.task.timed_literals]):
         reason = "the problem has timed initial literals, and a session has no clock"
     if reason is None:
         try:
             return Monitor(checker.compiled)
-        except LeavesOpen as error:
+        except NeedsOneWorld as error:
             reason = str(error)
     raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)

@@ -8,7 +8,7 @@ from plansafe.app.interfaces.agents.request_task import shipped
 from plansafe.app.render.json import json_line
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.specs import default_specs, spec_names
 
 
@@ -16,7 +16,7 @@ def explain(values: Values) -> str:
     """Return the explanation of a diagnostic code."""
     text = pages.page(values["code"])
     if text is None:
-        advice = near(values["code"].upper(), pages.codes())
+        advice = suggest_name(values["code"].upper(), pages.codes())
         raise BadRequest(f"unknown code {values['code']!a}", advice, SC.NOT_THERE)
     title, _, body = text.partition("\n")
     return _page(title.removeprefix("# ").partition(":")[0], title.partition(": ")[2], body.strip() + "\n")
@@ -42,7 +42,9 @@ def show(values: Values) -> str:
     category, name = values["what"], values["name"].lower()
     names = {"rules": spec_names, "domain": domain_names, "world": world_names}[category]()
     if name not in names:
-        raise BadRequest(f"safecheck ships no {category} named {name[:60]!a}", near(name[:60], names), SC.NOT_THERE)
+        raise BadRequest(
+            f"safecheck ships no {category} named {name[:60]!a}", suggest_name(name[:60], names), SC.NOT_THERE
+        )
     if category == "world":
         home_world = world(name)
         files = [f"{file.role}: {file.meaning}{'' if file.required else ' (optional)'}" for file in home_world.files]
@@ -71,7 +73,7 @@ def hazards(values: Values) -> str:
     selected = [t for t in available if name is None or t.name == name.lower()]
     if not selected:
         names = [t.name for t in available]
-        raise BadRequest(f"unknown taxonomy {name[:60]!a}", near(name[:60].lower(), names) or ", ".join(names))
+        raise BadRequest(f"unknown taxonomy {name[:60]!a}", suggest_name(name[:60].lower(), names) or ", ".join(names))
     applicable = [rule for rule in checker.rules if rule.applicable]
     taxonomies = []
     for taxonomy in selected:

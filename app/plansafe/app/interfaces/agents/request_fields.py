@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from plansafe.app.options.option import Option
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.grammar.shallow_json import loads
 
 Kind = Literal["string", "integer", "number", "boolean"]
@@ -76,7 +76,9 @@ class Field(NamedTuple):
         if not fits:
             raise BadRequest(f"{'each item of ' if self.many else ''}`{self.name}` must be of type {self.kind}")
         if self.choices and value not in self.choices:
-            raise BadRequest(f"`{self.name}` must be one of: {', '.join(self.choices)}", near(value[:60], self.choices))
+            raise BadRequest(
+                f"`{self.name}` must be one of: {', '.join(self.choices)}", suggest_name(value[:60], self.choices)
+            )
         if isinstance(value, str) and len(value) > self.max_length:
             raise BadRequest(f"`{self.name}` has {len(value):,} characters; the limit is {self.max_length:,}")
         if self.kind in ("integer", "number") and not self.low <= value <= self.high:
@@ -137,7 +139,7 @@ def read_fields(fields: tuple[Field, ...], request: Mapping[str, Any]) -> dict[s
     names = tuple([field.name for field in fields])
     for key in request:
         if key not in names:
-            raise BadRequest(f"unknown field {key[:60]!a}", near(key[:60].lower(), names))
+            raise BadRequest(f"unknown field {key[:60]!a}", suggest_name(key[:60].lower(), names))
     out: dict[str, Any] = {}
     for field in fields:
         value = request.get(field.name)

@@ -13,7 +13,7 @@ from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Settings, usage_problem
 from plansafe.domains import domain_names, domain_path
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_names, spec_path
 
@@ -71,7 +71,7 @@ def read_task(values: Values, settings: Settings) -> Task:
 
 def _require_shipped(text: str, role: str, names: tuple[str, ...]) -> None:
     if _PDDL_MARK not in text and text.lower() not in names:
-        advice = near(text[:60].lower(), names) or f"give its text, or one of: {', '.join(names)}"
+        advice = suggest_name(text[:60].lower(), names) or f"give its text, or one of: {', '.join(names)}"
         raise BadRequest(f"safecheck ships no {role} named {text[:60]!a}", advice)
 
 

@@ -25,7 +25,7 @@ from plansafe.app.interfaces.cli.command_table import (
     with_current_name,
 )
 from plansafe.app.options.option import CommandFunction, Option, Options, UsageError
-from plansafe.grammar.diagnostics import near
+from plansafe.grammar.diagnostics import suggest_name
 
 _COMPLETION = (["--install-completion"], ["--show-completion"])
 _HELP = ("--help", "-h")
@@ -68,7 +68,7 @@ class _Group(TyperGroup):
         """The command that the first argument names."""
         name = args[0]
         if name[:1] != "-" and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
-            help_ = near(name, self.list_commands(ctx))
+            help_ = suggest_name(name, self.list_commands(ctx))
             ctx.fail(f"no such command: {name[:60]}" + (f"; {help_}" if help_ else ""))
         return super().resolve_command(ctx, args)
 
@@ -287,7 +287,7 @@ def _read_assignments(context: typer.Context, table: Mapping[str, Option], expli
             context.fail(f"--set takes KEY=VALUE, not {text!a}")
         name = keys.get(key)
         if name is None:
-            advice = near(key[:60], tuple(keys)) or f"keys: {', '.join(keys)}"
+            advice = suggest_name(key[:60], tuple(keys)) or f"keys: {', '.join(keys)}"
             context.fail(f"--set: {key[:60]!a} is not a setting of this command; {advice}")
         option = table[name]
         if name in explicit:

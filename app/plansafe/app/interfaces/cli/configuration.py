@@ -16,7 +16,7 @@ from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.ltl_rules import LTL_NAME
+from plansafe.grammar.ltl import LTL_NAME
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def configure(
     keys |= {"allow_in_plans"} if "ignore" in keys else set()  # it has no option
     configured = in_force(origins, keys, settings, form, memory, project, forms)
     for formula in settings.ltl:
-        from plansafe.grammar.ltl import translate  # noqa: PLC0415 - for --ltl alone
+        from plansafe.grammar.ltl import parse_ltl  # noqa: PLC0415 - for --ltl alone
 
         text = Source("--ltl", formula)
-        if problems := translate(text).diagnostics:
+        if problems := parse_ltl(text).diagnostics:
             raise SystemExit(print_diagnostics(problems, {text.name: text}))
     if selection.show_config:
         raise SystemExit(guarded(lambda: _show(configured, selection.plans or [], options)))

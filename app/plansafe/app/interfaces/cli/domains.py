@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from plansafe.domains.world import Benchmark
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.elaborate.conditions import Symbols
+    from plansafe.verifier.elaborate.symbols import Symbols
 
 
 class ListOptions(Options):

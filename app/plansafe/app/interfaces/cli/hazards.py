@@ -15,7 +15,7 @@ from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten,
 from plansafe.app.system.process import complain, guarded, print_text, remark, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity, near
+from plansafe.grammar.diagnostics import Diagnostic, Severity, suggest_name
 from plansafe.specs import detector_path, detector_worlds
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, l
     chosen = [t for t in taxonomies.taxonomies if taxonomy_name is None or t.name == taxonomy_name.lower()]
     if not chosen:
         names = [t.name for t in taxonomies.taxonomies]
-        help = near((taxonomy_name or "").lower(), names) or f"taxonomies: {', '.join(names)}"
+        help = suggest_name((taxonomy_name or "").lower(), names) or f"taxonomies: {', '.join(names)}"
         return complain(Diagnostic(SC.BAD_OPTION, f"unknown taxonomy {taxonomy_name!a}", help=help))
     stream = standard_output()
     stream.write("\n".join(_table_lines(taxonomies, chosen, checker, domain, list_all)) + "\n")
@@ -130,7 +130,7 @@ def _detector(path: str, output: str | None) -> int:
             names = detector_worlds()
             shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
             other_help = table.help if os.path.splitext(path)[1] else None
-            table = table._replace(help=near(path.lower(), names) or other_help or shipped)
+            table = table._replace(help=suggest_name(path.lower(), names) or other_help or shipped)
         return complain(table)
     source = table.source
     compiled = compile_detector(source)

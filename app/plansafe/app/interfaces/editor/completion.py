@@ -101,7 +101,7 @@ def _legal_steps(
         options = execution.options(*names)
     except LIMITS:
         return [], False
-    parts, rules = engine.plan.parts, prepared.checker.rules
+    parts, rules = engine.rule_set.parts, prepared.checker.rules
     items = []
     for option in options:
         step = step_text(option.step, objects)

@@ -11,7 +11,7 @@ import re
 from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.plan_text import is_definition, read_plan
-from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 
 WIDTH = 100
@@ -63,7 +63,7 @@ def format_file(source: Source, kind: Kind) -> str | None:
         return _plan(source)
     if kind in (Kind.EMPTY, Kind.OTHER, Kind.STEPS):
         return None
-    before = read_all(source)
+    before = parse_nodes(source)
     if before is None:
         return None
     top = _read(text)
@@ -81,7 +81,7 @@ def format_file(source: Source, kind: Kind) -> str | None:
             lines.append(part.text)
     newline = "\r\n" if "\r\n" in text else "\n"
     out = newline.join(lines) + newline
-    after = read_all(Source(source.name, out))
+    after = parse_nodes(Source(source.name, out))
     same = after == before and _comments(out) == _comments(text)
     return out if same else None
 

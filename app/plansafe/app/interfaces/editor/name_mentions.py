@@ -16,7 +16,7 @@ from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, OPERATORS, RESERVED
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, OPERATORS, RESERVED
 
 _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
 _CHANGES = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.sexpr import SpanNode, span_tree
+from plansafe.grammar.node_places import SpanNode, parse_spans
 from plansafe.grammar.source import Source
 
 MAX_TEXT = 2_000_000
@@ -48,7 +48,7 @@ def parse_tree(source: Source) -> tuple[Part, ...]:
     """Return the top-level words and forms of a text."""
     if len(source.text) > MAX_TEXT:
         return ()
-    return tuple([_part(node, source.text, 1) for node in span_tree(source)])
+    return tuple([_part(node, source.text, 1) for node in parse_spans(source)])
 
 
 def _part(node: Span | SpanNode, text: str, depth: int) -> Part:

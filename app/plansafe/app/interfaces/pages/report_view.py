@@ -24,7 +24,7 @@ from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Ti
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.plan_steps import ReadSteps
+    from plansafe.verifier.execution.plan_steps import ResolvedPlan
 
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
@@ -63,7 +63,7 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = checker.open or read.open
+        has_many_worlds = checker.open or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
@@ -101,7 +101,9 @@ def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
 # -- steps ------------------------------------------------------------------------------------------------------------
 
 
-def _timelines(prepared: Prepared, result: Result, read: ReadSteps, has_many_worlds: bool) -> Iterator[dict[str, Any]]:
+def _timelines(
+    prepared: Prepared, result: Result, read: ResolvedPlan, has_many_worlds: bool
+) -> Iterator[dict[str, Any]]:
     """Yield the timelines of a plan: in its single world, or in each witness of a finding."""
     checker = prepared.checker
     source_texts = _source_texts(prepared, read)
@@ -137,12 +139,12 @@ def _worlds(report: Report) -> dict[str, Any]:
     }
 
 
-def _source_texts(prepared: Prepared, read: ReadSteps) -> Sequence[str]:
+def _source_texts(prepared: Prepared, read: ResolvedPlan) -> Sequence[str]:
     """Return each step as the author wrote it, or nothing if the plan is PDDL."""
     if not prepared.places or len(prepared.places) != len(read.steps):
         return ()
     text = prepared.inputs[0].source.text
-    places = [step.written for step in read.timed] if read.timed is not None else range(len(read.steps))
+    places = [step.source_index for step in read.timed] if read.timed is not None else range(len(read.steps))
     return [text[prepared.places[place].start : prepared.places[place].end].strip() for place in places]
 
 
@@ -202,7 +204,7 @@ def _place(number: Number | None) -> float | None:
 
 
 def _explanation(
-    session: Session, prepared: Prepared, result: Result, read: ReadSteps, search_s: float
+    session: Session, prepared: Prepared, result: Result, read: ResolvedPlan, search_s: float
 ) -> dict[str, Any]:
     """Return the causal graph and, for an unsafe plan, the error classes, root causes and repairs."""
     explanation: dict[str, Any] = {}
@@ -245,7 +247,7 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
     }
 
 
-def _graph(prepared: Prepared, read: ReadSteps, examination: Examined) -> dict[str, Any]:
+def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dict[str, Any]:
     from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
     from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415

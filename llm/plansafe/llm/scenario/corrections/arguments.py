@@ -9,7 +9,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import View, signature, stems, typed
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ROOT, Declared, Survey, Types, Use
-from plansafe.verifier.elaborate.conditions import parse_number
+from plansafe.verifier.elaborate.symbols import parse_number
 
 _AGENTS = ("agent", "robot")
 MAX_ARGUMENTS = 8

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.llm.scenario.corrections.view import View, signature
 from plansafe.llm.scenario.drafts import Draft, Edit
 from plansafe.llm.scenario.survey import ROOT
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name
-from plansafe.verifier.elaborate.domain import REQUIREMENTS
+from plansafe.verifier.elaborate.sections import REQUIREMENTS
+from plansafe.verifier.elaborate.symbols import parse_number
 
 _IMPLIED = {
     ":adl": (
@@ -76,10 +76,10 @@ def contradictions(view: View) -> list[Edit]:
         if not action.draft.editable or not isinstance(value, list) or value[:1] != ["and"]:
             continue
         parts = list(_flat(value))
-        added = {write(part) for _, _, part in parts if part and part[0] != "not"}
+        added = {format_node(part) for _, _, part in parts if part and part[0] != "not"}
         for holder, number, part in parts:
-            if len(part) == 2 and part[0] == "not" and write(part[1]) in added:
-                reason = f"`{write(part[1])[:80]}` is also added: the addition counts"
+            if len(part) == 2 and part[0] == "not" and format_node(part[1]) in added:
+                reason = f"`{format_node(part[1])[:80]}` is also added: the addition counts"
                 out.append(Edit("contradiction", reason, (action.draft.without(holder, number),)))
     return out
 

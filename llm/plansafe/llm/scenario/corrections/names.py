@@ -11,8 +11,8 @@ from plansafe.llm.scenario.corrections.view import View, cover, signature, stems
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.near import nearest
 from plansafe.llm.scenario.survey import OPERATORS, ROOT, Types, Use
-from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.symbols import parse_number
 
 NEAR, DECLARED = "near-name", "declaration"
 

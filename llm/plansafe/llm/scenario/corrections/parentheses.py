@@ -15,12 +15,12 @@ from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import FOREIGN, View
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ACTION_FIELDS, OPERATORS
-from plansafe.verifier.elaborate.conditions import ARITHMETIC, parse_number
-from plansafe.verifier.elaborate.domain import MANY, SINGLE, UNSUPPORTED
-from plansafe.verifier.elaborate.problem import SINGLE as PROBLEM_SINGLE
+from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
+from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS
+from plansafe.verifier.elaborate.symbols import ARITHMETIC, parse_number
 
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
-SECTIONS = SINGLE | MANY | PROBLEM_SINGLE | frozenset(UNSUPPORTED)
+SECTIONS = DOMAIN_SECTIONS | REPEATED_SECTIONS | PROBLEM_SECTIONS | frozenset(UNSUPPORTED_SECTIONS)
 _WORDS = frozenset([section[1:] for section in SECTIONS])
 _ACTIONS = frozenset((":action", ":durative-action"))
 _MOST = {"not": 1, "when": 2, "imply": 2, "forall": 2, "exists": 2, "=": 2, "increase": 2, "decrease": 2, "assign": 2}

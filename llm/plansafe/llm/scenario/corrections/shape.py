@@ -9,14 +9,11 @@ from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import View, cover, is_field
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.near import nearest
-from plansafe.verifier.elaborate import domain as domains
-from plansafe.verifier.elaborate import problem as problems
 from plansafe.verifier.elaborate.context import is_object_name, is_variable
+from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
+from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS
 
-_SECTIONS = {
-    "domain": domains.SINGLE | domains.MANY,
-    "problem": problems.SINGLE,
-}
+_SECTIONS = {"domain": DOMAIN_SECTIONS | REPEATED_SECTIONS, "problem": PROBLEM_SECTIONS}
 _SYNONYMS = {
     ":initial": ":init",
     ":initial-state": ":init",
@@ -89,7 +86,7 @@ def sections(view: View) -> list[Edit]:
 def twice(view: View) -> list[Edit]:
     """A section that occurs twice: what the second holds is put into the first."""
     for kind, draft in view.editable:
-        for head in sorted(_SECTIONS[kind] - domains.MANY):
+        for head in sorted(_SECTIONS[kind] - REPEATED_SECTIONS):
             found = draft.sections(head)
             if len(found) < 2 or head in (":goal", ":metric", ":domain", ":length", ":constraints"):
                 continue

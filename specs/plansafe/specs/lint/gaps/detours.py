@@ -92,7 +92,7 @@ class DetourSearch:
             return None
         if after is None:
             return None
-        broken = {self.shared.engine.plan.parts[found.part].rule for found in after.news}
+        broken = {self.shared.engine.rule_set.parts[found.part].rule for found in after.new_violations}
         if any([rule < self.given for rule in broken]):
             return None
         scene = StateGraph(self.shared, after.state) if after.changed else node.scene

@@ -126,7 +126,7 @@ class GapRanking:
         solution = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(
             PlanningQuery(self.compile([proposal])[0], time_limit_s=left)
         )
-        if solution.answer is not PlanningStatus.SOLVED:
+        if solution.status is not PlanningStatus.SOLVED:
             return None
         path = with_actions_of(solution.steps, self.plans.engine)
         self._met(path)

@@ -7,7 +7,7 @@ from time import monotonic
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import write
+from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.detours import DetourSearch
 from plansafe.specs.lint.gaps.gap_ranking import GapRanking
@@ -85,8 +85,8 @@ class _Run:
         if not given.ok:
             self.diagnostics += [d for d in given.diagnostics if d.severity is Severity.ERROR]
             return []
-        if given.engine.refused is not None:
-            self.diagnostics.append(given.engine.refused)
+        if given.engine.refusal is not None:
+            self.diagnostics.append(given.engine.refusal)
             return []
         plans = SafePlans(given, self.deadline)
         kept, references = self._references(plans)
@@ -137,11 +137,11 @@ class _Run:
         self.diagnostics += [d for d in theirs.diagnostics if d.severity is Severity.ERROR]
         if not theirs.ok:
             return []
-        known = {write([r.node[0], NAME, *r.node[2:]]) for r in given.compiled.expanded.rules}
+        known = {format_node([r.node[0], NAME, *r.node[2:]]) for r in given.compiled.expanded.rules}
         applicable = {rule.name for rule in theirs.rules if rule.applicable}
         found = []
         for rule in theirs.compiled.expanded.rules:
-            text = write([rule.node[0], NAME, *rule.node[2:]])
+            text = format_node([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
                 word = Suspicion(
                     LIBRARY_WEIGHT, f"the library has a rule that forbids it: `{rule.node[1]}` of {rule.specification}"

@@ -35,10 +35,10 @@ def violated_at_end(execution: Execution, given: int) -> set[int] | None:
     """
     if execution.engine.goal(execution.state) is not True:
         return None
-    end = execution.ended()
+    end = execution.finished_runtime()
     if end is None:
         return set()
-    rules, parts = execution.engine.rules, execution.engine.plan.parts
+    rules, parts = execution.engine.rules, execution.engine.rule_set.parts
     found = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
     hard = {rule for rule in found if not rules[rule].preference}
     return None if end.undecided() or any([rule < given for rule in hard]) else hard
@@ -81,7 +81,7 @@ class SafePlans:
     def parsed(self, plan: Source) -> StepPath | None:
         """The steps of a plan without times; ``None`` for anything else."""
         read = self.checker.read(plan)
-        if read.text.diagnostics or read.timed is not None or read.open:
+        if read.text.diagnostics or read.timed is not None or read.is_open:
             return None
         steps = [step for step in read.steps if not isinstance(step, IllFormed)]
         return tuple(steps) if len(steps) == len(read.steps) else None
@@ -93,7 +93,7 @@ class SafePlans:
             return None
         search = self._near if prefix else self._far
         found = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=left))
-        return (*prefix, *found.steps) if found.answer is PlanningStatus.SOLVED else None
+        return (*prefix, *found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def by_others(self, limit_s: float) -> StepPath | None:
         """A safe plan to the goal by the planners that are installed."""
@@ -103,7 +103,7 @@ class SafePlans:
         if left <= 0.1:
             return None
         found = default_planners().solve(PlanningQuery(self.checker, time_limit_s=left))
-        return tuple(found.steps) if found.answer is PlanningStatus.SOLVED else None
+        return tuple(found.steps) if found.status is PlanningStatus.SOLVED else None
 
     def shorter(self, path: StepPath, keep: Callable[[StepPath], bool]) -> StepPath:
         """A path with steps left out, one or two at a time, as long as ``keep`` says yes. Quadratic in its length."""

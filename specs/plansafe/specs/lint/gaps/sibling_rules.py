@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.specs.lint.gaps.model import SIBLING
 from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
 from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, node_words
@@ -19,12 +19,12 @@ _META = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", 
 def sibling_rules(words: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
     """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
     bare = [_bare(node) for node in nodes]
-    known = {write(node) for node in bare}
+    known = {format_node(node) for node in bare}
     used = [set(node_words(rule)) for rule in bare]
     found: dict[str, Proposal] = {}
     for name, other, word in _siblings(words, table):
         like = [
-            (node, write(_replaced(rule, name, other)))
+            (node, format_node(_replaced(rule, name, other)))
             for node, rule, own in zip(nodes, bare, used, strict=True)
             if name in own and other not in own
         ]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import product
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import extension, generatable, patterns
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.invariant import Truth
@@ -31,12 +31,12 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 class Instance:
     """The automaton of one binding: its state, its leaf bits, and what blame needs."""
 
-    __slots__ = ("at_start", "bits", "ceased", "state", "touched", "violated")
+    __slots__ = ("bits", "ceased", "state", "touched", "violated", "violated_at_start")
 
     def __init__(self, state: int, bits: int) -> None:
         self.state = state
         self.bits = bits
-        self.at_start = False  # the violation was there at letter 0
+        self.violated_at_start = False  # the violation was there at letter 0
         self.touched = False
         self.ceased = False
         self.violated = False  # in a past formula: violated at the previous letter
@@ -44,7 +44,12 @@ class Instance:
     def copy(self) -> Instance:
         """An independent copy."""
         new = Instance(self.state, self.bits)
-        new.at_start, new.touched, new.ceased, new.violated = self.at_start, self.touched, self.ceased, self.violated
+        new.violated_at_start, new.touched, new.ceased, new.violated = (
+            self.violated_at_start,
+            self.touched,
+            self.ceased,
+            self.violated,
+        )
         return new
 
 
@@ -59,8 +64,8 @@ class Automaton:
         mode: str,
         formula: Formula,
         *,
-        acting: bool,
-        of_actions: bool = False,
+        reads_actions: bool,
+        mentions_actions: bool = False,
         limit: int = MAX_INSTANCES,
         step_offset: int = 0,
     ) -> None:
@@ -68,16 +73,16 @@ class Automaton:
         self.task: Task = emitter.task
         self.parameters = parameters
         self.mode = mode
-        self.acting = acting
-        self.of_actions = of_actions
+        self.reads_actions = reads_actions
+        self.mentions_actions = mentions_actions
         self.limit = limit
         self.step_offset = step_offset
         self.program = Program(emitter.task, mode, formula, parameters)
         self._compile(emitter)
         self.instances: dict[Binding, Instance] = {}
-        self.done: set[Binding] = set()
+        self.retired: set[Binding] = set()
         self.default = Instance(self.program.start, 0)
-        self.closed = False
+        self.default_retired = False
         self._awake: set[Binding] = set()
         self._default_awake = True
         self._candidates: list[Binding] = []
@@ -88,7 +93,7 @@ class Automaton:
         self._global_bits = 0
         self._time_bits = -1
         self._timed = self.program.timed
-        self.early = False
+        self.tracks_initial = False
         self.tracked: dict[Binding, tuple[Instance, int]] = {}
         self.undecided: set[Binding] = set()
         self.touches = 0
@@ -108,13 +113,17 @@ class Automaton:
         self.searches = []
         for number in self.local_leaves:
             leaf = leaves[number]
-            default = not generatable(leaf, True, self.parameters) and generatable(leaf, False, self.parameters)
+            default = not binds_all_parameters(leaf, True, self.parameters) and binds_all_parameters(
+                leaf, False, self.parameters
+            )
             self.defaults |= default << number
-            self.searches.append(extension(emitter, leaf, not default, self.parameters))
+            self.searches.append(compile_extension(emitter, leaf, not default, self.parameters))
         locals_ = And(tuple([leaves[i] for i in self.local_leaves]))
-        self.readers = InstanceIndex(patterns(emitter, locals_, self.parameters))
-        self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
-        self.everything = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, locals_, self.parameters))
+        self.global_readers = InstanceIndex(
+            compile_patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ())
+        )
+        self.everything = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
         self._premise = None
         match self.program.formula:
             case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
@@ -135,7 +144,7 @@ class Automaton:
         """Whether changes have been told that are judged with the next letter."""
         return bool(self._candidates or self._touched or self._global_dirty)
 
-    def shared(self, state: State) -> int | None:
+    def global_bits(self, state: State) -> int | None:
         """The leaves that all bindings have in common, in a state; ``None`` if one is undefined."""
         return self._bits(state, None)
 
@@ -168,25 +177,27 @@ class Automaton:
 
     def concerned(self, predicate: int, code: int) -> bool:
         """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
-        if self.early or (self.instances and self.readers.read(predicate, code)):
+        if self.tracks_initial or (self.instances and self.readers.read(predicate, code)):
             return True
         return self.global_readers.matches(predicate, code)
 
     @property
-    def open(self) -> bool:
+    def affects_end(self) -> bool:
         """Whether the end of the trace makes a violation, or settles the blame of one."""
         if self.violations:
             return True
         if self.mode in ("always", "each"):
             return False
-        return (not self.closed and self._fails(self.default)) or any(map(self._fails, self.instances.values()))
+        return (not self.default_retired and self._fails(self.default)) or any(
+            map(self._fails, self.instances.values())
+        )
 
     def read(self, predicate: int, code: int) -> bool:
         """A fact changed: note who reads it; whether this was :meth:`concerned`."""
         noted = bool(self.instances) and self.readers.readers(predicate, code, self._touched)
         if self.global_readers.matches(predicate, code):
             self._global_dirty = noted = True
-        if self.early:
+        if self.tracks_initial:
             self._track(predicate, code)
             return True
         return noted
@@ -237,9 +248,9 @@ class Automaton:
             self._touched.clear()
         if self._candidates:
             self.touches += len(self._candidates)
-            if not self.closed:
+            if not self.default_retired:
                 for binding in dict.fromkeys(self._candidates):
-                    if binding not in self.instances and binding not in self.done:
+                    if binding not in self.instances and binding not in self.retired:
                         self._create(state, binding)
                         due.add(binding)
             self._candidates.clear()
@@ -247,7 +258,7 @@ class Automaton:
             instance = self.instances.get(binding)
             if instance is not None:
                 self._advance(binding, instance, time_bits, moment)
-        if not self.closed and (self._default_awake or everyone):
+        if not self.default_retired and (self._default_awake or everyone):
             self._advance_default(time_bits, moment)
         if self._touched_now:
             # What ends a block does not count as touching it, so changes count from the next letter on.
@@ -274,19 +285,19 @@ class Automaton:
             if found is None:
                 return [], [] if () in self.undecided else [()]
             everyone, shared = everyone or found != shared, found
-        if not self.closed and (self._default_awake or everyone):
+        if not self.default_retired and (self._default_awake or everyone):
             default = program.move(self.default.state, self.defaults | shared, time_bits, moment)[0]
             if self._bad(default) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
         undecided: list[Binding] = []
-        fresh = () if self.closed else dict.fromkeys((*self._candidates, *candidates))
+        fresh = () if self.default_retired else dict.fromkeys((*self._candidates, *candidates))
         if len(self.instances) + len(fresh) > self.limit:
             return None
         for binding in {*(self.instances if everyone else self._awake), *touched, *fresh}:
             instance = self.instances.get(binding)
             if instance is None:
-                if binding not in fresh or binding in self.done:
+                if binding not in fresh or binding in self.retired:
                     continue
                 bits, instance = self._bits(state, binding), self.default
                 if bits == self.defaults:
@@ -313,7 +324,7 @@ class Automaton:
         if bits is None or bits == self.defaults:
             if bits is None:
                 self.undecided.add(binding)
-                self.done.add(binding)
+                self.retired.add(binding)
             return
         if len(self.instances) >= self.limit:
             raise TooManyInstances
@@ -350,7 +361,7 @@ class Automaton:
     def _give_up(self) -> None:
         """A leaf common to all instances is undefined: none can be decided."""
         self.undecided.add(())
-        self.closed = True
+        self.default_retired = True
         for binding in list(self.instances):
             self._retire(binding)
 
@@ -358,7 +369,7 @@ class Automaton:
         del self.instances[binding]
         self.readers.remove(binding)
         self._awake.discard(binding)
-        self.done.add(binding)
+        self.retired.add(binding)
 
     def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
         program = self.program
@@ -387,19 +398,19 @@ class Automaton:
 
     def _note_start(self, instance: Instance, letter: int, moment: LetterTime) -> None:
         """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
-        if self.of_actions or self.mode in ("each", "latch"):
+        if self.mentions_actions or self.mode in ("each", "latch"):
             return
         if self.response:
             assert self._premise is not None
             own = 0
             for number, leaf in enumerate(self._premise.leaves):
                 own |= (letter >> self.program.leaf(leaf) & 1) << number
-            instance.at_start = self._premise.output(self._premise.step(self._premise.start, own, 0, moment))
+            instance.violated_at_start = self._premise.output(self._premise.step(self._premise.start, own, 0, moment))
         elif self.program.past_mode:
-            instance.at_start = not self.program.output(instance.state)
+            instance.violated_at_start = not self.program.output(instance.state)
         else:
-            instance.at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
-        self.early = self.early or instance.at_start
+            instance.violated_at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
+        self.tracks_initial = self.tracks_initial or instance.violated_at_start
 
     def _judge_occurrence(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
         violated = not self.program.output(instance.state)
@@ -414,7 +425,7 @@ class Automaton:
             if instance.violated and binding in self.tracked:
                 self._settle(self.tracked[binding][1])
             instance.ceased = True
-            instance.at_start = False
+            instance.violated_at_start = False
         instance.violated = violated
 
     def _settle(self, number: int) -> None:
@@ -433,7 +444,7 @@ class Automaton:
         return "worsened" if self.was_touched(violation.binding) else "pre-existing"
 
     def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
-        early = instance.at_start and (self.response or letter == 0 or at_end)
+        early = instance.violated_at_start and (self.response or letter == 0 or at_end)
         self.violations.append(
             Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
         )
@@ -455,12 +466,12 @@ class Automaton:
         if not program.past_mode:
             verdict = program.verdict(default.state)
             if verdict == PERMANENTLY_SATISFIED:
-                self.closed = True
+                self.default_retired = True
             elif verdict == PRESENTLY_SATISFIED:
                 default.ceased = True
         elif not bad:
             default.ceased = True
-            default.at_start = False
+            default.violated_at_start = False
         default.violated = bad
         self._default_awake = not sleeps or self._repeats(default)
 
@@ -478,7 +489,7 @@ class Automaton:
             else:
                 self._violate(binding, instance, moment.letter, False)
                 self._retire(binding)
-        self.closed = True
+        self.default_retired = True
 
     def _others(self) -> list[Binding]:
         """The bindings that have no instance of their own."""
@@ -488,14 +499,14 @@ class Automaton:
             total *= len(domain)
         if total > self.limit:
             raise TooManyInstances
-        return [b for b in product(*domains) if b not in self.instances and b not in self.done]
+        return [b for b in product(*domains) if b not in self.instances and b not in self.retired]
 
-    def open_bindings(self) -> bool:
+    def has_shared_bindings(self) -> bool:
         """Whether some binding has no instance of its own yet."""
         total = 1
         for v in self.parameters:
             total *= len(self.task.domains[v.domain])
-        return total > len(self.instances) + len(self.done)
+        return total > len(self.instances) + len(self.retired)
 
     def finish(self, _state: State, letter: int) -> None:
         """The trace has ended with the letter just read: report what is not satisfied."""
@@ -503,7 +514,7 @@ class Automaton:
             for binding, instance in self.instances.items():
                 if self._fails(instance):
                     self._violate(binding, instance, letter, True)
-            if not self.closed and self._fails(self.default):
+            if not self.default_retired and self._fails(self.default):
                 for binding in self._others():
                     self._violate(binding, self.default.copy(), letter, True)
         for number in range(len(self.violations)):
@@ -518,7 +529,7 @@ class Automaton:
         """An independent copy; the program and its tables are shared."""
         copy = shallow_copy(self)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
-        copy.done = set(self.done)
+        copy.retired = set(self.retired)
         copy.default = self.default.copy()
         copy.readers = self.readers.fork()
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import Pattern
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import ReadPattern
 from plansafe.verifier.execution.state import StateChange, shallow_copy
 from plansafe.verifier.model.nodes import Task
 
@@ -111,7 +111,7 @@ class InstanceIndex:
     them by the same few.
     """
 
-    def __init__(self, patterns: list[Pattern]) -> None:
+    def __init__(self, patterns: list[ReadPattern]) -> None:
         self.patterns = patterns
         self.by_predicate: dict[int, list[int]] = {}
         self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -48,9 +48,9 @@ class Episode:
         self.start = start
         self.touched = touched
 
-    def blame(self, of_actions: bool) -> str:
-        """Who is to blame, so far. ``of_actions``: the rule mentions actions."""
-        return "introduced" if self.start or of_actions else "worsened" if self.touched else "pre-existing"
+    def blame(self, mentions_actions: bool) -> str:
+        """Who is to blame, so far. ``mentions_actions``: the rule mentions actions."""
+        return "introduced" if self.start or mentions_actions else "worsened" if self.touched else "pre-existing"
 
 
 class Invariant:
@@ -59,7 +59,7 @@ class Invariant:
     Work per step: the triggers of the facts that changed, and the violated bindings that read them.
     """
 
-    acting = False
+    reads_actions = False
     awake = False
     """Never due but for changes."""
 
@@ -71,16 +71,16 @@ class Invariant:
         body: Formula,
         *,
         final: bool,
-        of_actions: bool = False,
+        mentions_actions: bool = False,
         limit: int = MAX_INSTANCES,
     ) -> None:
         self.part = part
         self.final = final
-        self.of_actions = of_actions
+        self.mentions_actions = mentions_actions
         self.limit = limit
-        self.search = extension(emitter, body, False, parameters)
+        self.search = compile_extension(emitter, body, False, parameters)
         self.holds = Truth(emitter, body, parameters)
-        self.readers = InstanceIndex(patterns(emitter, body, parameters))
+        self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
         self.candidates: list[Binding] = []
@@ -109,7 +109,7 @@ class Invariant:
         return bool(self.episodes) and self.readers.readers(predicate, code, self._touched)
 
     @property
-    def open(self) -> bool:
+    def affects_end(self) -> bool:
         """Whether the end of the trace is to be judged."""
         return bool(self.episodes or (self.final and self.undecided))
 
@@ -164,7 +164,7 @@ class Invariant:
 
     def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
         at = episode.start if letter is None else letter
-        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.of_actions)))
+        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.mentions_actions)))
 
     def finish(self, state: State, letter: int) -> None:
         """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
-from plansafe.verifier.execution.monitors.program import LetterTime, structure
-from plansafe.verifier.execution.monitors.stepcheck import StepCheck, TruthOf
+from plansafe.verifier.execution.monitors.program import LetterTime, structural_key
+from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -40,7 +40,7 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 class Latch(Automaton):
     """The truth of a past formula at the present letter, for each binding of its free variables; violates nothing."""
 
-    open = False
+    affects_end = False
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Latch(Automaton):
         formula: Temporal,
         momentary: frozenset[int],
     ) -> None:
-        super().__init__(part, emitter, parameters, "latch", formula, acting=mentions(formula, momentary))
+        super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
         self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
         """Whether the letter itself decides nothing, nor leaves anything undecided."""
         self.unknown: set[Binding] = set()
@@ -105,7 +105,7 @@ class Latch(Automaton):
         return copy
 
 
-def truth_of(monitors: Sequence[object]) -> TruthOf:
+def latch_truth(monitors: Sequence[object]) -> LatchTruth:
     """What the latches among some monitors say."""
 
     def truth(number: int, binding: Binding) -> bool | None:
@@ -153,7 +153,7 @@ class LatchedCheck(StepCheck):
         temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
         self._prepare(emitter, body, parameters, temporal)
         for formula, own in temporal:
-            key = (tuple([(v.slot, v.domain) for v in own]), *structure(formula))
+            key = (tuple([(v.slot, v.domain) for v in own]), *structural_key(formula))
             if key not in known:
                 monitors.append(Latch(part, emitter, own, formula, momentary))
                 known[key] = len(monitors) - 1
@@ -180,16 +180,16 @@ class LatchedCheck(StepCheck):
         else:
             self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
 
-    def conclude(self, state: State, truth: TruthOf, moment: LetterTime) -> None:
+    def conclude(self, state: State, truth: LatchTruth, moment: LetterTime) -> None:
         """The letter has been read by the latches: judge the steps that matched."""
         for binding in self._due:
             self._note(self._asked_now(state, binding, truth), binding, moment.letter + 1, moment.letter)
         self._due.clear()
 
-    def _asked_now(self, state: State, binding: Binding, past: TruthOf) -> bool | None:
+    def _asked_now(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:
         return self._value(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
 
-    def _value(self, state: State, truth: TruthOf, formula: Formula, binding: dict[int, int]) -> bool | None:
+    def _value(self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]) -> bool | None:
         asked = self.asked.get(id(formula))
         if asked is not None:
             return truth(asked.monitor, tuple([binding[s] for s in asked.slots]))
@@ -219,7 +219,9 @@ class LatchedCheck(StepCheck):
         return None if None in values else not deciding
 
 
-def latched(step_simple: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]) -> bool:
+def can_use_latches(
+    step_simple: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]
+) -> bool:
     """Whether a rule about steps can be judged with latches."""
     return (
         step_simple

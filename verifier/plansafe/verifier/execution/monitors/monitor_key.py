@@ -11,7 +11,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
-from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
+from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
 Key = tuple[object, ...]
@@ -27,7 +27,7 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     """
     if runtime is None:
         return ()
-    idle, left_out, known = runtime.plan.idle(criteria), _left_out(runtime, criteria), runtime.memories
+    idle, left_out, known = runtime.rule_set.nondecisive_parts(criteria), _left_out(runtime, criteria), runtime.memories
     out: list[object] = []
     violated = undecided = False
     for number, monitor in enumerate(runtime.monitors):
@@ -52,23 +52,23 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     return (*out, violated, undecided)
 
 
-def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> Memory:
+def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> MonitorMemory:
     early, caused = _early(monitor) if introduced else (None, False)
     if isinstance(monitor, Invariant):
         # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
-        return Memory((), violated, bool(monitor.undecided and lasting), early, caused)
+        return MonitorMemory((), violated, bool(monitor.undecided and lasting), early, caused)
     key = _remembered(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown))
-    return Memory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
+    return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
 
 
 def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
     """What the blame of what was wrong at letter 0 depends on yet, and whether anything is the plan's doing already."""
     if isinstance(monitor, Invariant):
-        blames = {b: e.blame(monitor.of_actions) for b, e in monitor.episodes.items()}
+        blames = {b: e.blame(monitor.mentions_actions) for b, e in monitor.episodes.items()}
         if monitor.final:
             # Only the last state counts: what was worsened so far may still be mended.
             old = frozenset([(b, blame) for b, blame in blames.items() if blame != "introduced"])
@@ -77,13 +77,15 @@ def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
         caused = len(kept) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
         return (kept,) if kept else (), caused
     caused = any([monitor.blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
-    if not monitor.early:
+    if not monitor.tracks_initial:
         return (), caused
-    waiting = frozenset([(b, i.ceased, monitor.was_touched(b)) for b, i in monitor.instances.items() if i.at_start])
+    waiting = frozenset(
+        [(b, i.ceased, monitor.was_touched(b)) for b, i in monitor.instances.items() if i.violated_at_start]
+    )
     open_ = frozenset([v.binding for n, v in enumerate(monitor.violations) if v.blame == "early" and not caused])
     default = monitor.default
     others: object = None
-    if default.at_start and not monitor.closed:
+    if default.violated_at_start and not monitor.default_retired:
         others = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_early.items()])
     return (waiting, open_, others), caused
 
@@ -98,21 +100,21 @@ def _left_out(runtime: Runtime, criteria: VerdictCriteria) -> frozenset[int]:
 
     Where numbers may be undefined preferences do: one that cannot be decided makes the verdict UNKNOWN.
     """
-    plan = runtime.plan
-    return plan.silent(criteria) if plan.task.functions else plan.idle(criteria)
+    plan = runtime.rule_set
+    return plan.parts_below_severity(criteria) if plan.task.functions else plan.nondecisive_parts(criteria)
 
 
 def _remembered(automaton: Automaton, letter: int) -> Key:
     """The automaton states of all bindings, and how far its bounds are."""
     program = automaton.program
     states = {binding: _state(program, i.state, letter) for binding, i in automaton.instances.items()}
-    if automaton.closed or not automaton.open_bindings():
+    if automaton.default_retired or not automaton.has_shared_bindings():
         default: object = None
         done: frozenset[object] = frozenset()
     else:
         default = _state(program, automaton.default.state, letter)
         states = {binding: state for binding, state in states.items() if state != default}
-        done = frozenset(automaton.done)
+        done = frozenset(automaton.retired)
     live = default is not None or bool(states)
     return (default, frozenset(states.items()), done, min(letter, program.horizon) if live else 0)
 

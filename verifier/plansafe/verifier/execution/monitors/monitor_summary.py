@@ -18,10 +18,10 @@ from plansafe.verifier.rules.model import RulePart
 StateMonitor = Invariant | Automaton
 
 
-class Standing(NamedTuple):
+class MonitorSummary(NamedTuple):
     """What monitors (by number) and checks (by predicate) had to tell."""
 
-    open: tuple[int, ...]
+    end_monitors: tuple[int, ...]
     """The monitors that had still to judge the end."""
     telling: tuple[int, ...]
     """The monitors with violations or undecided instances."""
@@ -31,21 +31,21 @@ class Standing(NamedTuple):
     """Of each rule, how often changes had brought its condition into play."""
 
 
-def standing(
+def summarize_monitors(
     monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], parts: Sequence[RulePart], rules: int
-) -> Standing:
+) -> MonitorSummary:
     """Look at all of them; there are so many ``rules``."""
     touches = [0] * rules
     for monitor in monitors:
-        touches[parts[monitor.part].rule] += touched(monitor)
-    return Standing(
-        tuple([n for n, monitor in enumerate(monitors) if monitor.open]),
+        touches[parts[monitor.part].rule] += touch_count(monitor)
+    return MonitorSummary(
+        tuple([n for n, monitor in enumerate(monitors) if monitor.affects_end]),
         tuple([n for n, monitor in enumerate(monitors) if monitor.violations or monitor.undecided]),
         tuple([p for p, entries in checks.items() if any([c.violations or c.undecided for c in entries])]),
         tuple(touches),
     )
 
 
-def touched(monitor: StateMonitor) -> int:
+def touch_count(monitor: StateMonitor) -> int:
     """How often changes brought the condition of a monitor's rule into play; latches are no conditions of rules."""
     return 0 if isinstance(monitor, Latch) else monitor.touches

@@ -11,10 +11,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Literal, NamedTuple, assert_never
 
-from plansafe.verifier.compile.triggers import generatable
+from plansafe.verifier.compile.triggers import binds_all_parameters
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -120,7 +120,7 @@ class Program:
 
     def leaf(self, formula: Formula) -> int:
         """The number of a state formula among the leaves, where it gets one."""
-        key = structure(formula)
+        key = structural_key(formula)
         if key not in self._leaf_index:
             self._leaf_index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -161,7 +161,7 @@ class Program:
             case Temporal():
                 values = [self._value(p) for p in formula.operands]
                 operator = trace_operator(formula)
-                return self._component(Component(operator, values, formula.bounds, start_of(operator)))
+                return self._component(Component(operator, values, formula.bounds, start_state(operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
@@ -249,7 +249,7 @@ class Program:
             if component.kind in ("within", "hold-during", "hold-after"):
                 flags = time_bits >> shift & 15
                 shift += 4
-            out.append(advance(component, own, values, flags, moment))
+            out.append(advance_component(component, own, values, flags, moment))
         return self._number((after, tuple(out), output))
 
     def _past_step(self, stored: int, letter: int) -> tuple[int, int]:
@@ -318,7 +318,7 @@ class Program:
         if kind == "component":
             component, own = self.components[number], components[number]
             if component.kind != "ltl":
-                return judge(component, own)
+                return component_verdict(component, own)
             if own in (progression.TRUE, progression.FALSE):
                 return PERMANENTLY_SATISFIED if own == progression.TRUE else PERMANENTLY_VIOLATED
             assert isinstance(own, int)
@@ -358,7 +358,7 @@ def _junction(formula: And | Or, parts: list[Combination]) -> Combination:
 
 
 ComponentState = Number | str | None
-"""A residual formula, or what :func:`advance` says of the operator."""
+"""A residual formula, or what :func:`advance_component` says of the operator."""
 ProgramState = tuple[int, tuple[ComponentState, ...], bool]
 """The bits that past operators store, the states of the components, and in a past formula its value."""
 
@@ -375,7 +375,7 @@ class Component(NamedTuple):
 _BAD, _GOOD = "bad", "good"
 
 
-def start_of(operator: TraceOperator) -> ComponentState:
+def start_state(operator: TraceOperator) -> ComponentState:
     """The state of a whole-trace operator before the first letter."""
     match operator:
         case "at-most-once" | "sometime-before" | "within":
@@ -388,7 +388,7 @@ def start_of(operator: TraceOperator) -> ComponentState:
             assert_never(operator)
 
 
-def advance(
+def advance_component(
     component: Component, own: ComponentState, values: list[bool], flags: int, moment: LetterTime
 ) -> ComponentState:
     """The next state of a whole-trace operator.
@@ -451,7 +451,7 @@ def _respond(own: ComponentState, trigger: bool, answer: bool, bound: Number, mo
     return due if moment.later_at_most(deadline) else _BAD
 
 
-def judge(component: Component, own: ComponentState) -> int:
+def component_verdict(component: Component, own: ComponentState) -> int:
     """The prefix verdict of a whole-trace operator in a state."""
     if own is _BAD:
         return PERMANENTLY_VIOLATED
@@ -475,7 +475,7 @@ def judge(component: Component, own: ComponentState) -> int:
 # ---- formulas -------------------------------------------------------------------------------------------------------
 
 
-def structure(formula: Formula) -> tuple[object, ...]:
+def structural_key(formula: Formula) -> tuple[object, ...]:
     """A flat key: equal for equal formulas."""
     out: list[object] = []
     stack: list[object] = [formula]
@@ -496,16 +496,16 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     def walk(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
         if budget[0] < 0:
-            raise LimitReached(Limited.INSTANCES)
+            raise LimitReached(LimitKind.INSTANCES)
         if not is_temporal(part):
             return substitute(part, values) if values else part
         match part:
             case Not():
                 return Not(walk(part.body, values))
             case And():
-                return And(gathered(And, [walk(p, values) for p in part.parts], parameters))
+                return And(merge_state_parts(And, [walk(p, values) for p in part.parts], parameters))
             case Or():
-                return Or(gathered(Or, [walk(p, values) for p in part.parts], parameters))
+                return Or(merge_state_parts(Or, [walk(p, values) for p in part.parts], parameters))
             case Temporal():
                 return Temporal(part.operator, tuple([walk(p, values) for p in part.operands]), part.bounds)
             case Quantified():
@@ -519,7 +519,9 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     return walk(formula, {})
 
 
-def gathered(kind: type[And | Or], parts: list[Formula], parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
+def merge_state_parts(
+    kind: type[And | Or], parts: list[Formula], parameters: tuple[Variable, ...]
+) -> tuple[Formula, ...]:
     """The parts, those about single states and the parameters made one where that can be searched for.
 
     Fewer bindings differ in a conjunction than in each of its parts. What is the same for all bindings is kept apart:
@@ -528,7 +530,7 @@ def gathered(kind: type[And | Or], parts: list[Formula], parameters: tuple[Varia
     own = {v.slot for v in parameters}
     plain = [part for part in parts if not is_temporal(part) and free_slots(part) & own]
     together = kind(tuple(plain))
-    if len(plain) < 2 or not any([generatable(together, value, parameters) for value in (True, False)]):
+    if len(plain) < 2 or not any([binds_all_parameters(together, value, parameters) for value in (True, False)]):
         return tuple(parts)
     inside = {id(part) for part in plain}
     return (together, *[part for part in parts if id(part) not in inside])

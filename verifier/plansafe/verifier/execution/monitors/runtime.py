@@ -11,14 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import Pattern, patterns
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, latched, truth_of
-from plansafe.verifier.execution.monitors.monitor_summary import Standing, StateMonitor, standing, touched
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, latch_truth
+from plansafe.verifier.execution.monitors.monitor_summary import (
+    MonitorSummary,
+    StateMonitor,
+    summarize_monitors,
+    touch_count,
+)
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
@@ -30,13 +35,13 @@ from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
-MAX_SPELT_OUT = 10_000
-MAX_REMEMBERED = 100_000
+MAX_ENUMERATED_BINDINGS = 10_000
+MAX_CACHED_MATCHES = 100_000
 """Steps of which it is remembered what they match."""
-Find = Callable[..., None]
+TriggerFunction = Callable[..., None]
 
 
-class Memory(NamedTuple):
+class MonitorMemory(NamedTuple):
     """What a monitor adds to the key of an execution: what it remembers, and whether something came of it.
 
     ``early``: what it remembers of what was wrong at letter 0, for the sake of blame; ``None`` if nobody has asked.
@@ -50,7 +55,7 @@ class Memory(NamedTuple):
     caused: bool = False
 
 
-class Plan:
+class RuleSet:
     """The parts of all rules, numbered, and which predicates stand for actions. Shared by all runs of a check."""
 
     def __init__(
@@ -62,17 +67,17 @@ class Plan:
         self.parts: list[RulePart] = [part for rule in rules for part in rule.parts]
         self.action_predicates = action_predicates
         self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
-        self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
+        self.preference_parts = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
         """The parts of preferences, which may be violated."""
         self._silent: dict[str, frozenset[int]] = {}
         self._forgiven: dict[tuple[Exemption, ...], frozenset[int]] = {}
 
-    def idle(self, criteria: VerdictCriteria) -> frozenset[int]:
+    def nondecisive_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules whose violations never decide: of preferences, and of rules not severe enough, or exempt.
 
         A rule that is exempt only for some objects is none of them.
         """
-        idle = self.soft | self.silent(criteria)
+        idle = self.preference_parts | self.parts_below_severity(criteria)
         return idle | self._exempt(criteria) if criteria.exemptions else idle
 
     def _exempt(self, criteria: VerdictCriteria) -> frozenset[int]:
@@ -82,7 +87,7 @@ class Plan:
             known = self._forgiven[criteria.exemptions] = frozenset(parts)
         return known
 
-    def silent(self, criteria: VerdictCriteria) -> frozenset[int]:
+    def parts_below_severity(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules that are not severe enough: even undecided they leave nothing open."""
         known = self._silent.get(criteria.min_severity)
         if known is None:
@@ -96,8 +101,8 @@ class Plan:
 class Runtime:
     """The monitors of one run."""
 
-    def __init__(self, plan: Plan, emitter: Emitter) -> None:
-        self.plan = plan
+    def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
+        self.rule_set = plan
         emitter.asked = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
@@ -106,31 +111,31 @@ class Runtime:
         ``None``: all."""
         self._owned: set[int] | None = None
         """The numbers of the monitors that no fork shares; ``None``: all."""
-        self._standing: tuple[Standing, list[StateMonitor]] | None = None
+        self._standing: tuple[MonitorSummary, list[StateMonitor]] | None = None
         """What the monitors had found when this, or what it is a fork of, was first shared; ``None``: it never was."""
         self._stirred: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that have changed from then to the last fork."""
-        self.memories: dict[int, Memory] = {}
+        self.memories: dict[int, MonitorMemory] = {}
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
-        self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._match: dict[int, list[tuple[int, int, ReadPattern]]] = {}
         self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
         self._latches: dict[tuple[object, ...], int] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
             for match in rule.step_patterns:
-                for pattern in patterns(emitter, match.atom, rule.declared):
+                for pattern in compile_patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
         self.indexes = FactIndexes(emitter, emitter.asked)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
     def _monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
-        if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
+        if not all([self.rule_set.task.domains[v.domain] for v in part.parameters]):
             return  # some parameter has no object, so there are no instances
-        momentary = self.plan.momentary
+        momentary = self.rule_set.momentary
         formula = part.body
         if part.mode == "each":
             assert part.step is not None
@@ -143,7 +148,7 @@ class Runtime:
                 check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
                 self.checks.setdefault(step_predicate(part.step), []).append(check)
                 return
-            if latched(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
+            if can_use_latches(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
                 try:
                     late = LatchedCheck(
                         number,
@@ -165,13 +170,18 @@ class Runtime:
             if part.after:
                 premise = Temporal("yesterday", (premise,))
             formula = Or((negate(premise), part.body))
-        acting = mentions(formula, momentary)
-        of_actions = mentions(formula, frozenset(self.plan.action_predicates.values()))
+        reads_actions = mentions(formula, momentary)
+        mentions_actions = mentions(formula, frozenset(self.rule_set.action_predicates.values()))
         try:
-            if not acting and part.mode in ("always", "end") and not is_temporal(formula):
+            if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
                 self.monitors.append(
                     Invariant(
-                        number, emitter, part.parameters, formula, final=part.mode == "end", of_actions=of_actions
+                        number,
+                        emitter,
+                        part.parameters,
+                        formula,
+                        final=part.mode == "end",
+                        mentions_actions=mentions_actions,
                     )
                 )
             else:
@@ -183,8 +193,8 @@ class Runtime:
                         part.parameters,
                         part.mode,
                         formula,
-                        acting=acting,
-                        of_actions=of_actions,
+                        reads_actions=reads_actions,
+                        mentions_actions=mentions_actions,
                         step_offset=offset,
                     )
                 )
@@ -193,9 +203,9 @@ class Runtime:
 
     def _dispatch(self) -> None:
         """Tables from a changed predicate (or fluent) to those who care, by number: copies of this share them."""
-        size = len(self.plan.task.predicates) + len(self.plan.task.functions)
-        self._added: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
-        self._deleted: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
+        self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
+        self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._readers: list[list[int]] = [[] for _ in range(size)]
         for number, monitor in enumerate(self.monitors):
             for predicate, added, find in monitor.triggers():
@@ -211,7 +221,7 @@ class Runtime:
     @property
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes someone must see."""
-        base = len(self.plan.task.predicates)
+        base = len(self.rule_set.task.predicates)
         return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
             p for p, _ in self.indexes.specs
         }
@@ -220,7 +230,7 @@ class Runtime:
         """The monitors (by number) that a change of a predicate or fluent may concern."""
         return self._readers[index]
 
-    def triggers(self, index: int, added: bool) -> list[tuple[int, Find]]:
+    def triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
         """What finds bindings when a fact is added (or removed, or a number changes), and for which monitors."""
         return self._added[index] if added else self._deleted[index]
 
@@ -232,7 +242,7 @@ class Runtime:
         for number in range(len(self.monitors)):
             monitor = self._own(number)
             monitor.start(state, self.indexes)
-            if monitor.acting:
+            if monitor.reads_actions:
                 self._acting_due[number] = None
             else:
                 monitor.step(state, moment)
@@ -253,7 +263,7 @@ class Runtime:
         due = dict(self._awake)
         self._changed(state, log, due)
         for number in due:
-            if self.monitors[number].acting:
+            if self.monitors[number].reads_actions:
                 self._acting_due[number] = None
             elif number in self._awake and not moment.timed and self.monitors[number].unmoved(moment):
                 continue
@@ -327,7 +337,7 @@ class Runtime:
                         late.append(check)
             self._act(state, moment)
             for check in late:
-                check.conclude(state, truth_of(self.monitors), moment)
+                check.conclude(state, latch_truth(self.monitors), moment)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
@@ -358,7 +368,7 @@ class Runtime:
         """The rules that match one action alone, and how often: the same at every letter."""
         found = self._counts.get(action_fact)
         if found is None:
-            if len(self._counts) >= MAX_REMEMBERED:
+            if len(self._counts) >= MAX_CACHED_MATCHES:
                 self._counts.clear()
             found = self._counts[action_fact] = self._count((action_fact,))
         return found
@@ -377,14 +387,16 @@ class Runtime:
 
     def _distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
         """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
-        declared = self.plan.rules[rule].declared
+        declared = self.rule_set.rules[rule].declared
         total = sum([factor for factor, _, _ in matches])
-        if total > MAX_SPELT_OUT:
+        if total > MAX_ENUMERATED_BINDINGS:
             return total
         out: set[tuple[int, ...]] = set()
         for _, parameters, objects in matches:
             known = dict(zip(parameters, objects, strict=True))
-            domains = [(known[i],) if i in known else self.plan.task.domains[v.domain] for i, v in enumerate(declared)]
+            domains = [
+                (known[i],) if i in known else self.rule_set.task.domains[v.domain] for i, v in enumerate(declared)
+            ]
             out.update(product(*domains))
         return len(out)
 
@@ -400,7 +412,7 @@ class Runtime:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
         for number in self._telling("open"):
-            if self.monitors[number].open:
+            if self.monitors[number].affects_end:
                 self._end(self._own(number), state, moment.letter)
 
     def suspects(self) -> tuple[Iterable[int], Iterable[int]]:
@@ -408,7 +420,7 @@ class Runtime:
         if self._standing is None:
             return range(len(self.monitors)), list(self.checks)
         then, (monitors, checks) = self._standing[0], self._changed_since()
-        return monitors.union(then.open, then.telling), checks.union(then.telling_checks)
+        return monitors.union(then.end_monitors, then.telling), checks.union(then.telling_checks)
 
     def _changed_since(self) -> tuple[frozenset[int], frozenset[int]]:
         """The monitors, and the predicates of the checks, that may differ from what is summed up."""
@@ -420,7 +432,7 @@ class Runtime:
         if self._standing is None:
             return range(len(self.monitors))
         then = self._standing[0]
-        summed = then.open if what == "open" else then.telling
+        summed = then.end_monitors if what == "open" else then.telling
         return sorted(self._changed_since()[0].union(summed))
 
     def _tellers(self) -> list[StateMonitor | StepCheck]:
@@ -443,24 +455,24 @@ class Runtime:
 
     def touches(self) -> list[int]:
         """How often changes brought each rule's condition into play."""
-        plan = self.plan
+        plan = self.rule_set
         if self._standing is None:
-            summed = standing(self.monitors, self.checks, plan.parts, len(plan.rules))
+            summed = summarize_monitors(self.monitors, self.checks, plan.parts, len(plan.rules))
             return [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
         summed, before = self._standing
         out = [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
         for number in self._changed_since()[0]:
             monitor = self.monitors[number]
-            out[plan.parts[monitor.part].rule] += touched(monitor) - touched(before[number])
+            out[plan.parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
         return out
 
     def fork(self) -> Runtime:
         """An independent copy: each monitor and index is shared until one of the two changes it."""
         copy = type(self).__new__(type(self))
-        copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
+        copy.rule_set, copy.indexes, copy.too_large = self.rule_set, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
         if self._standing is None:
-            summed = standing(self.monitors, self.checks, self.plan.parts, len(self.plan.rules))
+            summed = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
             self._standing = summed, list(self.monitors)
         elif self._owned or self._mine:
             self._stirred = self._changed_since()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.triggers import extension
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import compile_extension
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Truth
@@ -14,7 +14,7 @@ from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
 
-TruthOf = Callable[[int, Binding], bool | None]
+LatchTruth = Callable[[int, Binding], bool | None]
 """The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
 
 
@@ -45,7 +45,7 @@ class StepCheck:
         self.body = body
         guard = TRUE if guard is None else guard
         failing = And((step, guard)) if after else And((step, guard, Not(body)))
-        search = extension(emitter, failing, True, parameters)
+        search = compile_extension(emitter, failing, True, parameters)
         self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
         self._guard = Truth(emitter, guard, parameters)
         self.holds = Truth(emitter, body, parameters)
@@ -73,7 +73,7 @@ class StepCheck:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
 
     def foresee(
-        self, state: State, bindings: Iterable[Binding], past: TruthOf
+        self, state: State, bindings: Iterable[Binding], past: LatchTruth
     ) -> tuple[list[Binding], list[Binding], list[Binding]]:
         """Of the bindings that a step concerns: what :meth:`depart` would find violated and newly undecided.
 
@@ -96,7 +96,7 @@ class StepCheck:
                 undecided.append(binding)
         return violated, undecided, due
 
-    def _asked_now(self, state: State, binding: Binding, _past: TruthOf) -> bool | None:
+    def _asked_now(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
     def arrive(self, state: State, moment: LetterTime) -> None:

@@ -108,7 +108,7 @@ def write_certificate(
     if encoding.limits:
         return None
     known, clauses = _clauses(encoding)
-    if known.numeric:
+    if known.numeric_inputs:
         return None
     now = time.monotonic()
     proof = find_refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
@@ -144,7 +144,7 @@ def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
     roots = failing_world_literals(encoding)
     known = Clauses(encoding.circuit)
     clauses = [clause for batch in known.encode(roots) for clause in batch]
-    return known, [*clauses, *[[known.literal(root)] for root in roots]]
+    return known, [*clauses, *[[known.signed_variable(root)] for root in roots]]
 
 
 def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
 def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]) -> Iterator[str]:
     """What the variables stand for."""
     for node in known.inputs:
-        variable, key = known.literal(2 * node), encoding.circuit.keys[node]
+        variable, key = known.signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
             said = task.fact_text(key.predicate, key.code)
         elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):

@@ -20,31 +20,34 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Li
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 
 BATCH_SIZE = 20_000
-"""How many clauses are handed over between two looks at the clock."""
+"""Clauses per batch; time and memory are checked after each."""
+MAX_TABLE_STATES = 30_000
+"""Largest decision diagram of a pseudo-Boolean constraint, which solvers propagate well; a larger constraint becomes a
+binary addition."""
 
 
 class Clauses:
     """The clauses of a growing part of a circuit, over variables numbered from 1; variable 1 is node 0, and false.
 
-    ``nodes[variable]`` is the node that a variable stands for; ``inputs`` are the input nodes met so far, in order, and
-    ``numeric`` those among them whose meaning the clauses do not say: comparisons that are about more than indicators.
+    ``nodes[variable]`` is the node of a variable. ``inputs`` are the encoded input nodes, in order;
+    ``numeric_inputs`` are the comparisons among them that are not pseudo-Boolean: the clauses do not define them.
     """
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
         self.nodes: list[int] = [0, 0]
         self.inputs: list[int] = []
-        self.numeric: list[int] = []
+        self.numeric_inputs: list[int] = []
         self._variables: list[int] = [1]
-        self._done = bytearray()
-        self._looked = 0
+        self._encoded = bytearray()
+        self._examined_inputs = 0
 
-    def literal(self, literal: Literal) -> int:
+    def signed_variable(self, literal: Literal) -> int:
         """A circuit literal as a signed variable."""
         node = literal >> 1
         if node >= len(self._variables):
-            self._variables.extend([0] * (len(self.circuit.gates) - len(self._variables)))
-        variable = self._variables[node] or self._name(node)
+            self._grow_variables()
+        variable = self._variables[node] or self._new_variable(node)
         return -variable if literal & 1 else variable
 
     def variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
@@ -52,85 +55,88 @@ class Clauses:
         variables = self._variables
         return [(node, variables[node]) for node in nodes]
 
-    def of(self, variable: int) -> Literal:
+    def circuit_literal(self, variable: int) -> Literal:
         """The circuit literal of a signed variable."""
         return 2 * self.nodes[variable] if variable > 0 else 2 * self.nodes[-variable] + 1
 
     def encode(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
-        """The clauses that say what these literals mean, except those handed out before; in batches.
+        """Yield the clauses that define these literals, except those yielded before, in batches.
 
-        To be run to its end: what was handed out counts as known. Time n log n in the new part of the cones. Variables
-        are numbered in the order of evaluation, which solvers try first, and which suffices astonishingly often.
+        Run it to its end: yielded clauses are never repeated. Takes time n log n in the new part of the cones.
+        Variables are numbered in the order of evaluation, which solvers try first, and which often suffices.
         """
-        if not self._done:
-            self._done.extend(b"\1\1")
+        if not self._encoded:
+            self._encoded.extend(b"\1\1")
             yield [[-1]]
-        wanted = list(literals)
-        while wanted:
-            yield from self._cones(wanted)
-            wanted = []
-            found, self._looked = self.inputs[self._looked :], len(self.inputs)
-            for node in found:
+        pending = list(literals)
+        while pending:
+            yield from self._encode_cones(pending)
+            pending = []
+            new_inputs, self._examined_inputs = self.inputs[self._examined_inputs :], len(self.inputs)
+            for node in new_inputs:
                 key = self.circuit.keys[node]
                 if isinstance(key, Comparison):
-                    count = to_pseudo_boolean(key)
-                    if count is None:
-                        self.numeric.append(node)
+                    constraint = to_pseudo_boolean(key)
+                    if constraint is None:
+                        self.numeric_inputs.append(node)
                         continue
-                    meaning = encode_pseudo_boolean(self.circuit, count)
-                    own, same = self.literal(2 * node), self.literal(meaning)
-                    yield [[-own, same], [own, -same]]
-                    wanted += (meaning, meaning ^ 1)
+                    gate = encode_pseudo_boolean(self.circuit, constraint)
+                    input_variable, gate_variable = self.signed_variable(2 * node), self.signed_variable(gate)
+                    yield [[-input_variable, gate_variable], [input_variable, -gate_variable]]
+                    pending += (gate, gate ^ 1)
 
-    def _cones(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
-        encode_pseudo_boolean = self.circuit.gates
+    def _encode_cones(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
+        gates = self.circuit.gates
         nodes, inputs, variables = self.nodes, self.inputs, self._variables
         batch: list[list[int]] = []
-        variables.extend([0] * (len(encode_pseudo_boolean) - len(variables)))
-        for literal in self._fresh(literals):
+        self._grow_variables()
+        for literal in self._new_literals(literals):
             node = literal >> 1
-            own = variables[node]
-            children = encode_pseudo_boolean[node]
-            if not own:
+            variable = variables[node]
+            children = gates[node]
+            if not variable:
                 nodes.append(node)
-                own = variables[node] = len(nodes) - 1
+                variable = variables[node] = len(nodes) - 1
                 if children is None:
                     inputs.append(node)
             if children is None:
                 continue
             signed = [-variables[child >> 1] if child & 1 else variables[child >> 1] for child in children]
             if literal & 1:
-                batch.append([own, *[-child for child in signed]])
+                batch.append([variable, *[-child for child in signed]])
             else:
-                batch.extend([[-own, child] for child in signed])
+                batch.extend([[-variable, child] for child in signed])
             if len(batch) >= BATCH_SIZE:
                 yield batch
                 batch = []
         if batch:
             yield batch
 
-    def _fresh(self, literals: Iterable[Literal]) -> list[Literal]:
-        """What has to be said, in the order of evaluation: of each node, which of its two literals is used."""
-        encode_pseudo_boolean, done = self.circuit.gates, self._done
-        done.extend(bytes(2 * len(encode_pseudo_boolean) - len(done)))
-        stack, fresh = list(literals), []
+    def _new_literals(self, literals: Iterable[Literal]) -> list[Literal]:
+        """The literals of nodes that are used and not encoded yet, in the order of evaluation."""
+        gates, encoded = self.circuit.gates, self._encoded
+        encoded.extend(bytes(2 * len(gates) - len(encoded)))
+        stack, new_literals = list(literals), []
         while stack:
             literal = stack.pop()
-            if done[literal]:
+            if encoded[literal]:
                 continue
-            done[literal] = 1
-            fresh.append(literal)
-            children = encode_pseudo_boolean[literal >> 1]
+            encoded[literal] = 1
+            new_literals.append(literal)
+            children = gates[literal >> 1]
             if children is None:
-                done[literal ^ 1] = 1
+                encoded[literal ^ 1] = 1
             elif literal & 1:
                 stack.extend([child ^ 1 for child in children])
             else:
                 stack.extend(children)
-        fresh.sort()
-        return fresh
+        new_literals.sort()
+        return new_literals
 
-    def _name(self, node: int) -> int:
+    def _grow_variables(self) -> None:
+        self._variables.extend([0] * (len(self.circuit.gates) - len(self._variables)))
+
+    def _new_variable(self, node: int) -> int:
         self.nodes.append(node)
         self._variables[node] = len(self.nodes) - 1
         if self.circuit.gates[node] is None:
@@ -138,14 +144,13 @@ class Clauses:
         return self._variables[node]
 
 
-MAX_TABLE_STATES = 30_000
-"""Up to here a count is a table of what is left, which solvers propagate well; beyond it is addition in binary."""
+# ---- pseudo-Boolean constraints -------------------------------------------------------------------------------------
 
 
 class PseudoBoolean(NamedTuple):
-    """The weights of the true literals add up to at most the bound, or (``exact``) to the bound.
+    """The weights of the true literals add up to at most ``bound``, or, if ``exact``, to ``bound``.
 
-    Weights are positive integers. A bound below zero cannot be kept.
+    Weights are positive integers. A bound below zero is unsatisfiable.
     """
 
     exact: bool
@@ -154,7 +159,7 @@ class PseudoBoolean(NamedTuple):
 
 
 def to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
-    """A comparison as a count, or ``None`` if it is about more than indicators."""
+    """A comparison as a pseudo-Boolean constraint; ``None`` if its sum has other atoms than indicators."""
     total = comparison.sum
     if any([atom[0] != "indicator" for atom, _ in total.weighted_atoms]):
         return None
@@ -173,78 +178,85 @@ def to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
     return PseudoBoolean(False, tuple(weights), floor(bound) if comparison.operator == "<=" else ceil(bound) - 1)
 
 
-def encode_pseudo_boolean(circuit: Circuit, count: PseudoBoolean) -> Literal:
-    """A literal that is true exactly if the count is. Gates linear in the states, or in the bits of the weights."""
-    if count.bound < 0:
+def encode_pseudo_boolean(circuit: Circuit, constraint: PseudoBoolean) -> Literal:
+    """A literal that is true exactly if the constraint holds.
+
+    Adds gates linear in the states of its decision diagram, or in the bits of its weights.
+    """
+    if constraint.bound < 0:
         return FALSE
-    weights = sorted(count.weights, reverse=True)
-    return _table(circuit, weights, count) if _few_states(weights, count) else _binary(circuit, weights, count)
+    weights = sorted(constraint.weights, reverse=True)
+    encode = _encode_table if _has_few_states(weights, constraint) else _encode_addition
+    return encode(circuit, weights, constraint)
 
 
-def _few_states(weights: list[tuple[int, Literal]], count: PseudoBoolean) -> bool:
-    states, total = {count.bound}, 0
-    rest = sum([weight for weight, _ in weights])
+def _has_few_states(weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> bool:
+    slacks, state_count = {constraint.bound}, 0
+    remaining = sum([weight for weight, _ in weights])
     for weight, _ in weights:
-        states = {left for state in states for left in (state, state - weight) if _open(left, rest, count)}
-        rest -= weight
-        total += len(states)
-        if total > MAX_TABLE_STATES:
+        slacks = {
+            after
+            for before in slacks
+            for after in (before, before - weight)
+            if _is_undecided(after, remaining, constraint)
+        }
+        remaining -= weight
+        state_count += len(slacks)
+        if state_count > MAX_TABLE_STATES:
             return False
     return True
 
 
-def _open(left: int, rest: int, count: PseudoBoolean) -> bool:
-    """Whether it is not decided yet, if ``left`` is left of the bound and ``rest`` is to come at most."""
-    return left >= 0 and (left <= rest if count.exact else left < rest)
+def _is_undecided(slack: int, remaining: int, constraint: PseudoBoolean) -> bool:
+    """Whether weights that add up to ``remaining`` may keep or exceed the ``slack`` that is left of the bound."""
+    return slack >= 0 and (slack <= remaining if constraint.exact else slack < remaining)
 
 
-def _table(circuit: Circuit, weights: list[tuple[int, Literal]], count: PseudoBoolean) -> Literal:
-    """Literal by literal: whether the rest fits into what is left of the bound (a decision diagram)."""
-    layers, rest = [{count.bound}], sum([weight for weight, _ in weights])
-    rests = [rest]
+def _encode_table(circuit: Circuit, weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> Literal:
+    """A decision diagram: literal by literal, whether the remaining weights fit into the slack."""
+    exact = constraint.exact
+    layers, remaining = [{constraint.bound}], [sum([weight for weight, _ in weights])]
     for weight, _ in weights:
-        layers.append(
-            {left for state in layers[-1] if _open(state, rests[-1], count) for left in (state, state - weight)}
-        )
-        rests.append(rests[-1] - weight)
-    known: dict[int, Literal] = {}
+        undecided = [slack for slack in layers[-1] if _is_undecided(slack, remaining[-1], constraint)]
+        layers.append({after for before in undecided for after in (before, before - weight)})
+        remaining.append(remaining[-1] - weight)
+    next_layer: dict[int, Literal] = {}
     for index in range(len(weights), -1, -1):
-        found: dict[int, Literal] = {}
-        for left in layers[index]:
-            if left < 0 or (count.exact and left > rests[index]):
-                found[left] = FALSE
-            elif left >= rests[index] and not (count.exact and rests[index]):
-                found[left] = TRUE
+        layer: dict[int, Literal] = {}
+        for slack in layers[index]:
+            if slack < 0 or (exact and slack > remaining[index]):
+                layer[slack] = FALSE
+            elif slack >= remaining[index] and not (exact and remaining[index]):
+                layer[slack] = TRUE
             else:
                 weight, literal = weights[index]
-                with_it, without = known[left - weight], known[left]
-                if count.exact:
-                    found[left] = circuit.choose(literal, with_it, without)
-                else:  # what fits with it fits without it
-                    found[left] = circuit.either(with_it, circuit.both(literal ^ 1, without))
-        known = found
-    return known[count.bound]
+                with_weight, without = next_layer[slack - weight], next_layer[slack]
+                if exact:
+                    layer[slack] = circuit.choose(literal, with_weight, without)
+                else:  # weights that fit with this one fit without it
+                    layer[slack] = circuit.either(with_weight, circuit.both(literal ^ 1, without))
+        next_layer = layer
+    return next_layer[constraint.bound]
 
 
-def _binary(circuit: Circuit, weights: list[tuple[int, Literal]], count: PseudoBoolean) -> Literal:
-    """The sum in binary, compared bit by bit."""
+def _encode_addition(circuit: Circuit, weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> Literal:
+    """The sum in binary, compared with the bound bit by bit, starting with the lowest bit."""
     columns: dict[int, list[Literal]] = defaultdict(list)
     for weight, literal in weights:
         for place in range(weight.bit_length()):
             if weight >> place & 1:
                 columns[place].append(literal)
-    places = max(sum([weight for weight, _ in weights]), count.bound).bit_length()
-    fits, same = TRUE, TRUE
-    for place in range(places):  # from the lowest: what is higher decides
+    at_most, equal = TRUE, TRUE
+    for place in range(max(sum([weight for weight, _ in weights]), constraint.bound).bit_length()):
         column = columns[place]
         while len(column) > 1:
-            x, y, z = column.pop(), column.pop(), column.pop() if column else FALSE
-            half = circuit.equal(x, y) ^ 1
-            column.insert(0, circuit.equal(half, z) ^ 1)
-            columns[place + 1].append(circuit.either(circuit.both(x, y), circuit.both(half, z)))
+            a, b, c = column.pop(), column.pop(), column.pop() if column else FALSE
+            half_sum = circuit.equal(a, b) ^ 1
+            column.insert(0, circuit.equal(half_sum, c) ^ 1)
+            columns[place + 1].append(circuit.either(circuit.both(a, b), circuit.both(half_sum, c)))
         bit = column[0] if column else FALSE
-        if count.bound >> place & 1:
-            fits, same = circuit.either(bit ^ 1, fits), circuit.both(bit, same)
+        if constraint.bound >> place & 1:
+            at_most, equal = circuit.either(bit ^ 1, at_most), circuit.both(bit, equal)
         else:
-            fits, same = circuit.both(bit ^ 1, fits), circuit.both(bit ^ 1, same)
-    return same if count.exact else fits
+            at_most, equal = circuit.both(bit ^ 1, at_most), circuit.both(bit ^ 1, equal)
+    return equal if constraint.exact else at_most

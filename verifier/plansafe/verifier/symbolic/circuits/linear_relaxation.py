@@ -1,9 +1,9 @@
-"""Whether literals are too many to be true together, by counting: where each of n + 1 things has one of n places.
+"""The linear relaxation of literals: a proof by counting that they cannot all be true.
 
-Resolution needs exponentially many steps for that (Haken, "The intractability of resolution", 1985), simplex a few. It
-gets the clauses that the literals come down to, groups of literals of which at most one is true, and linear
-comparisons, over numbers between 0 and 1 instead of truth values. If even these do not exist, the literals cannot be
-true together. Where they exist, nothing is said.
+For example, n + 1 objects cannot each have one of n places. Resolution needs exponentially many steps to prove that
+(Haken, "The intractability of resolution", 1985), simplex a few. The relaxation consists of the clauses that the
+literals imply, mutually exclusive groups of literals, and linear comparisons, over numbers between 0 and 1 instead of
+truth values. If it is infeasible, the literals cannot all be true. If it is feasible, nothing follows.
 """
 
 from __future__ import annotations
@@ -21,40 +21,42 @@ from plansafe.verifier.symbolic.circuits.cnf import to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000
-"""Literals of clauses that are looked at, each clause counted as eight more; one gate may take a tenth. Then gates
-are literals like others, and clauses are left out."""
+"""Literals of clauses that are examined, each clause counted as eight more; one gate may take a tenth. Beyond it, gates
+are not expanded, and clauses are left out."""
 MAX_PRODUCT = 10_000
-"""Clauses that one disjunction of conjunctions may become; a larger one stays as it is."""
+"""Clauses that one disjunction of conjunctions may become; a larger one is not expanded."""
 MAX_ROWS = 20_000
-RESOURCES = 100_000_000
+MAX_RESOURCES = 100_000_000
 """The limit of Z3's work (``rlimit``): about 10 s."""
-_FEW = 3
+_MIN_CONSTRAINTS = 3
 
 Clause = tuple[Literal, ...]
 Origins = frozenset[Literal]
+"""The given literals that a clause or row follows from."""
 
 
 def find_infeasible_core(
     circuit: Circuit, literals: Sequence[Literal], deadline: float | None = None
 ) -> set[Literal] | None:
-    """Some of the literals that cannot be true together, if counting shows it; else ``None``.
+    """Some of the literals that cannot all be true, if the linear relaxation shows it; else ``None``.
 
-    Soon ``None`` where there is little to count. Needs Z3; ``None`` without it.
+    Returns ``None`` quickly if there is little to count. Needs Z3; ``None`` without it.
     """
-    facts = _Facts(circuit)
-    facts.add(literals)
-    if facts.contradiction is not None:
-        return set(facts.contradiction)
-    conflicts = sum([len(clause) == 2 for clause in facts.clauses])
-    groups = len(facts.clauses) - conflicts
-    if conflicts + groups + len(facts.comparisons) < _FEW or not (conflicts or facts.comparisons):
+    constraints = _Constraints(circuit)
+    constraints.add(literals)
+    if constraints.contradiction is not None:
+        return set(constraints.contradiction)
+    pairs = sum([len(clause) == 2 for clause in constraints.clauses])
+    if len(constraints.clauses) + len(constraints.comparisons) < _MIN_CONSTRAINTS or not (
+        pairs or constraints.comparisons
+    ):
         return None
-    rows = _Rows(facts)
-    return rows.infeasible(deadline) if len(rows.rows) <= MAX_ROWS else None
+    relaxation = _Relaxation(constraints)
+    return relaxation.find_core(deadline) if len(relaxation.rows) <= MAX_ROWS else None
 
 
-class _Facts:
-    """What literals come down to: units, clauses and comparisons, each with the literals that it follows from."""
+class _Constraints:
+    """Units, clauses and comparisons that literals imply, each with its origins."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
@@ -66,29 +68,34 @@ class _Facts:
         self._size = 0
 
     def add(self, literals: Iterable[Literal]) -> None:
-        """Take literals apart as far as conjunctions and known values go."""
-        self._true([(literal, frozenset([literal])) for literal in literals])
+        """Add literals: expand conjunctions and propagate units."""
+        self._add_units([(literal, frozenset([literal])) for literal in literals])
         while self.contradiction is None:
-            fresh = []
-            known = {value for unit in self.units for value in (unit, unit ^ 1)}
-            for clause, origins in [item for item in self.clauses.items() if not known.isdisjoint(item[0])]:
-                left = tuple([literal for literal in clause if literal ^ 1 not in self.units])
-                if any([literal in self.units for literal in left]):
-                    del self.clauses[clause]
-                elif len(left) < len(clause):
-                    del self.clauses[clause]
-                    why = origins.union(*[self.units[literal ^ 1] for literal in clause if literal ^ 1 in self.units])
-                    if len(left) > 1:
-                        self.clauses.setdefault(left, why)
-                    else:
-                        fresh.append((left[0] if left else FALSE, why))
-            if not fresh:
+            new_units = self._simplify_clauses()
+            if not new_units:
                 return
-            self._true(fresh)
+            self._add_units(new_units)
 
-    def _true(self, found: list[tuple[Literal, Origins]]) -> None:
+    def _simplify_clauses(self) -> list[tuple[Literal, Origins]]:
+        """Remove satisfied clauses and false literals; return the clauses that became units."""
+        units, new_units = self.units, []
+        decided = {literal for unit in units for literal in (unit, unit ^ 1)}
+        for clause, origins in [entry for entry in self.clauses.items() if not decided.isdisjoint(entry[0])]:
+            remaining = tuple([literal for literal in clause if literal ^ 1 not in units])
+            if any([literal in units for literal in remaining]):
+                del self.clauses[clause]
+            elif len(remaining) < len(clause):
+                del self.clauses[clause]
+                all_origins = origins.union(*[units[literal ^ 1] for literal in clause if literal ^ 1 in units])
+                if len(remaining) > 1:
+                    self.clauses.setdefault(remaining, all_origins)
+                else:
+                    new_units.append((remaining[0] if remaining else FALSE, all_origins))
+        return new_units
+
+    def _add_units(self, units: list[tuple[Literal, Origins]]) -> None:
         gates, keys = self.circuit.gates, self.circuit.keys
-        stack = found[::-1]
+        stack = units[::-1]
         while stack:
             literal, origins = stack.pop()
             if literal in self.units:
@@ -102,13 +109,13 @@ class _Facts:
                 if isinstance(keys.get(literal >> 1), Comparison):
                     self.comparisons.append((literal, origins))
             elif literal & 1:
-                for clause in self._normal(literal):
+                for clause in self._to_clauses(literal):
                     self.clauses.setdefault(clause, origins)
             else:
                 stack.extend([(child, origins) for child in children])
 
-    def _normal(self, literal: Literal) -> list[Clause]:
-        """A literal as clauses: at most two conjunctions below a disjunction are multiplied out, as long as it pays."""
+    def _to_clauses(self, literal: Literal) -> list[Clause]:
+        """A literal as clauses: at most two conjunctions below a disjunction are multiplied out, within the limits."""
         gates, forms = self.circuit.gates, self._forms
         parts = gates[literal >> 1] or ()
         self._size += len(parts) + 8
@@ -122,65 +129,67 @@ class _Facts:
             top = stack.pop()
             if top in forms:
                 continue
-            below = [child ^ (top & 1) for child in gates[top >> 1] or ()]
-            waiting = [child for child in below if child not in forms]
-            self._size += 8 + len(below)
-            if self._size > end:  # from here on gates are literals like others
-                forms.update([(child, [(child,)]) for child in waiting])
-                waiting = []
-            if waiting:
-                stack += (top, *waiting)
+            children = [child ^ (top & 1) for child in gates[top >> 1] or ()]
+            pending = [child for child in children if child not in forms]
+            self._size += 8 + len(children)
+            if self._size > end:  # from here on, gates are not expanded
+                forms.update([(child, [(child,)]) for child in pending])
+                pending = []
+            if pending:
+                stack += (top, *pending)
             else:
-                forms[top] = self._combined(top, below)
+                forms[top] = self._combine_forms(top, children)
         return forms[literal]
 
-    def _combined(self, literal: Literal, below: list[Literal]) -> list[Clause]:
+    def _combine_forms(self, literal: Literal, children: list[Literal]) -> list[Clause]:
         forms = self._forms
-        if not below:
+        if not children:
             return [(literal,)]
         if not literal & 1:
-            return self._bounded(literal, [clause for child in below for clause in forms[child]])
-        if not all([forms[child] for child in below]):
+            return self._within_size(literal, [clause for child in children for clause in forms[child]])
+        if not all([forms[child] for child in children]):
             return []  # one of them is always true
-        several = [forms[child] for child in below if len(forms[child]) > 1]
-        if len(several) > 2 or prod([len(form) for form in several]) > MAX_PRODUCT:
-            several = [[(child,)] for child in below if len(forms[child]) > 1]
-        alone = {part for child in below if len(form := forms[child]) == 1 for part in form[0]}
-        found = [alone.union(*choice) for choice in product(*several)]
-        clauses = [tuple(sorted(clause)) for clause in found if not any([part ^ 1 in clause for part in clause])]
-        return self._bounded(literal, clauses)
+        conjunctions = [forms[child] for child in children if len(forms[child]) > 1]
+        if len(conjunctions) > 2 or prod([len(form) for form in conjunctions]) > MAX_PRODUCT:
+            conjunctions = [[(child,)] for child in children if len(forms[child]) > 1]
+        common = {part for child in children if len(form := forms[child]) == 1 for part in form[0]}
+        unions = [common.union(*choice) for choice in product(*conjunctions)]
+        clauses = [tuple(sorted(union)) for union in unions if not any([part ^ 1 in union for part in union])]
+        return self._within_size(literal, clauses)
 
-    def _bounded(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
+    def _within_size(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
         self._size += sum([len(clause) + 8 for clause in clauses])
         return clauses if self._size <= MAX_SIZE else [(literal,)]
 
 
-class _Rows:
-    """The linear relaxation of facts, as lines for a solver; each with the literals that it follows from."""
+class _Relaxation:
+    """The linear relaxation of constraints. ``rows`` are linear constraints in SMT-LIB, each with its origins."""
 
-    def __init__(self, facts: _Facts) -> None:
+    def __init__(self, constraints: _Constraints) -> None:
         self.rows: list[tuple[str, Origins]] = []
-        self._facts = facts
-        self._bits: set[int] = set()
-        self._others: dict[Atom, str] = {}
-        edges: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
-        for clause, origins in facts.clauses.items():
+        self._circuit = constraints.circuit
+        self._nodes: set[int] = set()
+        self._atom_names: dict[Atom, str] = {}
+        exclusive: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
+        for clause, origins in constraints.clauses.items():
             if len(clause) == 2:
                 a, b = clause[0] ^ 1, clause[1] ^ 1
-                edges[a][b] = edges[b][a] = origins
+                exclusive[a][b] = exclusive[b][a] = origins
             else:
-                self._add(f"(>= {self._total(clause)} 1.0)", origins)
-        for members, origins in cover_by_cliques(edges):
-            self._add(f"(<= {self._total(members)} 1.0)", origins)
-        for literal, origins in facts.comparisons:
-            self._compare(literal, origins)
-        for node in sorted(self._bits):
+                self.rows.append((f"(>= {self._total(clause)} 1.0)", origins))
+        for members, origins in cover_by_cliques(exclusive):
+            self.rows.append((f"(<= {self._total(members)} 1.0)", origins))
+        for literal, origins in constraints.comparisons:
+            row = self._comparison_row(literal)
+            if row is not None:
+                self.rows.append((row, origins))
+        for node in sorted(self._nodes):
             for literal in (2 * node, 2 * node + 1):
-                if literal in facts.units:
-                    self._add(f"(= x{node} {1 - (literal & 1)}.0)", facts.units[literal])
+                if literal in constraints.units:
+                    self.rows.append((f"(= x{node} {1 - (literal & 1)}.0)", constraints.units[literal]))
 
-    def infeasible(self, deadline: float | None) -> set[Literal] | None:
-        """The literals whose rows have no solution, if they have none."""
+    def find_core(self, deadline: float | None) -> set[Literal] | None:
+        """The origins of infeasible rows; ``None`` if all rows together are feasible, or if that is undecided."""
         try:
             import z3  # noqa: PLC0415 - takes 0.2 s
         except ModuleNotFoundError:
@@ -190,62 +199,60 @@ class _Rows:
             return None
         context = z3.Context()
         solver: Any = z3.SolverFor("QF_LRA", ctx=context)
-        solver.set("rlimit", RESOURCES)
+        solver.set("rlimit", MAX_RESOURCES)
         if limit_ms is not None:
             solver.set("timeout", min(limit_ms, 2**31 - 1))
-        why = {literal: f"o{literal}" for _, origins in self.rows for literal in origins}
-        text = [f"(declare-const {name} Bool)" for name in why.values()]
-        text += [f"(declare-const {name} Real)" for name in self._others.values()]
-        text += [f"(declare-const x{n} Real)(assert (>= x{n} 0.0))(assert (<= x{n} 1.0))" for n in sorted(self._bits)]
+        names = {literal: f"o{literal}" for _, origins in self.rows for literal in origins}
+        lines = [f"(declare-const {name} Bool)" for name in names.values()]
+        lines += [f"(declare-const {name} Real)" for name in self._atom_names.values()]
+        lines += [f"(declare-const x{n} Real)(assert (>= x{n} 0.0))(assert (<= x{n} 1.0))" for n in sorted(self._nodes)]
         for row, origins in self.rows:
-            reasons = " ".join([f"(not {why[literal]})" for literal in origins])
-            text.append(f"(assert (or {reasons} {row}))")
-        solver.from_string("\n".join(text))
-        assumed = {name: literal for literal, name in why.items()}
-        if solver.check(*[z3.Bool(name, context) for name in assumed]) != z3.unsat:
+            premises = " ".join([f"(not {names[literal]})" for literal in origins])
+            lines.append(f"(assert (or {premises} {row}))")
+        solver.from_string("\n".join(lines))
+        literals = {name: literal for literal, name in names.items()}
+        if solver.check(*[z3.Bool(name, context) for name in literals]) != z3.unsat:
             return None
-        return {assumed[part.decl().name()] for part in solver.unsat_core()}
-
-    def _add(self, row: str, origins: Origins) -> None:
-        self.rows.append((row, origins))
+        return {literals[part.decl().name()] for part in solver.unsat_core()}
 
     def _total(self, literals: Iterable[Literal]) -> str:
-        return _sum([self._bit(literal) for literal in literals])
+        return _sum_text([self._literal_text(literal) for literal in literals])
 
-    def _bit(self, literal: Literal) -> str:
+    def _literal_text(self, literal: Literal) -> str:
         if literal in (FALSE, TRUE):
             return f"{literal}.0"
-        self._bits.add(literal >> 1)
+        self._nodes.add(literal >> 1)
         return f"(- 1.0 x{literal >> 1})" if literal & 1 else f"x{literal >> 1}"
 
-    def _compare(self, literal: Literal, origins: Origins) -> None:
-        comparison = self._facts.circuit.keys[literal >> 1]
+    def _comparison_row(self, literal: Literal) -> str | None:
+        """A comparison, or its negation, as a row; ``None`` for a negated equation."""
+        comparison = self._circuit.keys[literal >> 1]
         assert isinstance(comparison, Comparison)
-        count = to_pseudo_boolean(comparison)
-        if count is None:
-            total = _sum([_number(comparison.sum.constant), *self._scaled(comparison.sum.weighted_atoms)])
+        constraint = to_pseudo_boolean(comparison)
+        if constraint is None:
+            atoms = self._weighted_atom_texts(comparison.sum.weighted_atoms)
+            total = _sum_text([_number_text(comparison.sum.constant), *atoms])
             if not literal & 1:
-                self._add(f"({comparison.operator} {total} 0.0)", origins)
-            elif comparison.operator != "=":
-                self._add(f"({'>' if comparison.operator == '<=' else '>='} {total} 0.0)", origins)
-            return
-        weighted = _sum([f"(* {weight}.0 {self._bit(part)})" for weight, part in count.weights])
+                return f"({comparison.operator} {total} 0.0)"
+            negations = {"<=": ">", "<": ">="}
+            return f"({negations[comparison.operator]} {total} 0.0)" if comparison.operator in negations else None
+        total = _sum_text([f"(* {weight}.0 {self._literal_text(part)})" for weight, part in constraint.weights])
         if not literal & 1:
-            self._add(f"({'=' if count.exact else '<='} {weighted} {_number(count.bound)})", origins)
-        elif not count.exact:  # weights are whole numbers
-            self._add(f"(>= {weighted} {_number(count.bound + 1)})", origins)
+            return f"({'=' if constraint.exact else '<='} {total} {_number_text(constraint.bound)})"
+        # Weights are whole numbers.
+        return None if constraint.exact else f"(>= {total} {_number_text(constraint.bound + 1)})"
 
-    def _scaled(self, items: Iterable[tuple[Atom, Number]]) -> Iterator[str]:
-        for atom, factor in items:
+    def _weighted_atom_texts(self, weighted_atoms: Iterable[tuple[Atom, Number]]) -> Iterator[str]:
+        for atom, factor in weighted_atoms:
             literal = atom[1]
             if atom[0] == "indicator" and isinstance(literal, int):
-                yield f"(* {_number(factor)} {self._bit(literal)})"
+                yield f"(* {_number_text(factor)} {self._literal_text(literal)})"
             else:
-                yield f"(* {_number(factor)} {self._others.setdefault(atom, f'a{len(self._others)}')})"
+                yield f"(* {_number_text(factor)} {self._atom_names.setdefault(atom, f'a{len(self._atom_names)}')})"
 
 
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
-    """Groups that cover all edges, members of a group being neighbours of one another. Greedy: not the fewest."""
+    """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
     covered: set[tuple[Literal, Literal]] = set()
     for a in sorted(edges):
         for b in sorted(edges[a]):
@@ -254,20 +261,20 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
             members, origins = [a, b], edges[a][b]
             common = edges[a].keys() & edges[b].keys()
             while common:
-                fresh = min(common)
-                origins = origins.union(*[edges[member][fresh] for member in members])
-                members.append(fresh)
-                common &= edges[fresh].keys()
+                neighbour = min(common)
+                origins = origins.union(*[edges[member][neighbour] for member in members])
+                members.append(neighbour)
+                common &= edges[neighbour].keys()
             members.sort()
-            covered.update([(x, y) for k, y in enumerate(members) for x in members[:k]])
+            covered.update([(first, second) for k, second in enumerate(members) for first in members[:k]])
             yield members, origins
 
 
-def _sum(parts: list[str]) -> str:
+def _sum_text(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
 
 
-def _number(value: Number) -> str:
+def _number_text(value: Number) -> str:
     if isinstance(value, int):
         return f"{value}.0" if value >= 0 else f"(- {-value}.0)"
-    return f"(/ {_number(value.numerator)} {value.denominator}.0)"
+    return f"(/ {_number_text(value.numerator)} {value.denominator}.0)"

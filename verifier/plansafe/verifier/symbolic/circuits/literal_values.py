@@ -15,102 +15,105 @@ from typing import NamedTuple
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies, list_inner_sums
-from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
+from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum, is_satisfied
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 BITS = 512
+_ALL_BITS = (1 << BITS) - 1
 _RARITIES = (1, 1, 2, 5, 5, 6, -2, -4)
-"""In each eighth of the assignments an input is true once in two to this power, or, if negative, is false so seldom."""
+"""In each eighth of the assignments, an input is true with probability 2 to the power of minus this number; if the
+number is negative, it is false that seldom."""
 SEED = 4711
 
 
 class Simulation(NamedTuple):
-    """The values of the nodes under some roots, on :data:`BITS` assignments."""
+    """The values of nodes on :data:`BITS` assignments."""
 
     values: dict[int, int]
 
     def all_true(self, literals: Sequence[Literal]) -> int:
-        """The assignments on which literals are all true. Literals that were not simulated are true on none."""
-        everywhere = (1 << BITS) - 1
-        found = everywhere
+        """The assignments on which all literals are true. Literals that were not simulated are true on none."""
+        assignments = _ALL_BITS
         for literal in literals:
             value = self.values.get(literal >> 1)
             if value is None:
                 return 0
-            found &= value ^ everywhere if literal & 1 else value
-        return found
+            assignments &= value ^ _ALL_BITS if literal & 1 else value
+        return assignments
 
     def find_example(self, circuit: Circuit, literals: Sequence[Literal]) -> dict[int, bool]:
-        """The inputs under some literals that are true on one of the assignments: on one with few true inputs."""
-        together = self.all_true(literals)
+        """The inputs of literals that are all true on some assignment: on one with few true inputs."""
+        assignments = self.all_true(literals)
         inputs = circuit.inputs(literals)
-        bits = [bit for bit in range(BITS) if together >> bit & 1]
+        bits = [bit for bit in range(BITS) if assignments >> bit & 1]
         best = min(bits[:64], key=lambda bit: sum([self.values[node] >> bit & 1 for node in inputs]))
         return {node: bool(self.values[node] >> best & 1) for node in inputs}
 
 
 def simulate(circuit: Circuit, roots: Sequence[Literal]) -> Simulation | None:
-    """Evaluate what is under some roots; ``None`` if comparisons are. Linear in the gates. Always the same numbers."""
-    draw = random.Random(SEED)
-    everywhere = (1 << BITS) - 1
+    """Evaluate the nodes that the roots depend on; ``None`` if there are comparisons among them.
+
+    Linear in the gates. The random assignments are the same in every call.
+    """
+    generator = random.Random(SEED)
     values: dict[int, int] = {0: 0}
     for node in circuit.cone(roots):
         children = circuit.gates[node]
         if children is None:
             if isinstance(circuit.keys[node], Comparison):
                 return None
-            values[node] = _drawn(draw)
+            values[node] = _draw_input(generator)
             continue
-        found = everywhere
+        conjunction = _ALL_BITS
         for child in children:
             value = values[child >> 1]
-            found &= value ^ everywhere if child & 1 else value
-            if not found:
+            conjunction &= value ^ _ALL_BITS if child & 1 else value
+            if not conjunction:
                 break
-        values[node] = found
+        values[node] = conjunction
     return Simulation(values)
 
 
-def _drawn(draw: random.Random) -> int:
+def _draw_input(generator: random.Random) -> int:
     share = BITS // len(_RARITIES)
-    out = 0
+    all_share_bits = (1 << share) - 1
+    drawing = 0
     for rarity in _RARITIES:
-        bits = everywhere = (1 << share) - 1
+        bits = all_share_bits
         for _ in range(abs(rarity)):
-            bits &= draw.getrandbits(share)
-        out = out << share | (bits if rarity > 0 else bits ^ everywhere)
-    return out
+            bits &= generator.getrandbits(share)
+        drawing = drawing << share | (bits if rarity > 0 else bits ^ all_share_bits)
+    return drawing
 
 
 def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
-    """The values of some literals in a world. Linear in what they depend on.
+    """The values of literals in a world. Linear in the nodes that they depend on.
 
-    Inputs that stand for nothing in the world count as false.
+    Inputs that stand for nothing in the world are false.
     """
-    found: dict[int, bool] = {0: False}
-    numbers: dict[int, Fraction] = {}
+    values: dict[int, bool] = {0: False}
+    sums: dict[int, Fraction] = {}
     for node in find_dependencies(circuit, roots).nodes:  # a comparison comes after the literals in it
         children = circuit.gates[node]
         if children is not None:
-            found[node] = all([found[child >> 1] != bool(child & 1) for child in children])
+            values[node] = all([values[child >> 1] != bool(child & 1) for child in children])
             continue
         match circuit.keys[node]:
             case FactInput(predicate, code):
-                found[node] = (predicate, code) in world.facts
+                values[node] = (predicate, code) in world.facts
             case OutcomeInput(step, number, objects, alternative):
-                found[node] = world.alternative(step, number, objects) == alternative
+                values[node] = world.alternative(step, number, objects) == alternative
             case Comparison(operator, total):
-                value = _number(total, world, found, numbers)
-                found[node] = value < 0 or (value == 0 and operator != "<") if operator != "=" else value == 0
+                values[node] = is_satisfied(_evaluate_sum(total, world, values, sums), operator)
             case _:
-                found[node] = False
-    return [found[root >> 1] != bool(root & 1) for root in roots]
+                values[node] = False
+    return [values[root >> 1] != bool(root & 1) for root in roots]
 
 
 def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
-    """A literal that is true in the world and makes another true that is: of a disjunction, one part, and so on.
+    """A literal that is true in the world and implies the given true literal: one part of each disjunction on the way.
 
-    What depends on it is what matters to the other in this world, or most of it.
+    The inputs that it depends on are those that matter to the given literal in this world, or most of them.
     """
     while literal & 1 and (children := circuit.gates[literal >> 1]) is not None:
         parts = [child ^ 1 for child in children]
@@ -119,30 +122,30 @@ def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Litera
     return literal
 
 
-def _number(total: Sum, world: Completion, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
+def _evaluate_sum(total: Sum, world: Completion, values: dict[int, bool], sums: dict[int, Fraction]) -> Fraction:
     for part in list_inner_sums(total):
-        if id(part) not in numbers:  # the circuit's keys keep the parts alive
+        if id(part) not in sums:  # the circuit's keys keep the parts alive
             value = Fraction(part.constant)
             for atom, coefficient in part.weighted_atoms:
-                value += coefficient * _atom(atom, world, found, numbers)
-            numbers[id(part)] = value
-    return numbers[id(total)]
+                value += coefficient * _evaluate_atom(atom, world, values, sums)
+            sums[id(part)] = value
+    return sums[id(total)]
 
 
-def _atom(atom: Atom, world: Completion, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
-    def holds(literal: int) -> bool:
-        return found[literal >> 1] != bool(literal & 1)
+def _evaluate_atom(atom: Atom, world: Completion, values: dict[int, bool], sums: dict[int, Fraction]) -> Fraction:
+    def is_true(literal: int) -> bool:
+        return values[literal >> 1] != bool(literal & 1)
 
     match atom:
         case ("value", int(function), int(code)):
             return Fraction(world.values[function, code])
         case ("indicator", int(literal)):
-            return Fraction(holds(literal))
+            return Fraction(is_true(literal))
         case ("choice", int(literal), then, otherwise):
-            return numbers[id(then if holds(literal) else otherwise)]
+            return sums[id(then if is_true(literal) else otherwise)]
         case ("product", a, b):
-            return numbers[id(a)] * numbers[id(b)]
+            return sums[id(a)] * sums[id(b)]
         case ("quotient", a, b):
-            # Where the divisor is zero the quotient has no meaning, and whoever divides has said so.
-            return numbers[id(a)] / numbers[id(b)] if numbers[id(b)] else Fraction(0)
+            # Where the divisor is zero, the quotient is undefined; a separate literal says so.
+            return sums[id(a)] / sums[id(b)] if sums[id(b)] else Fraction(0)
     raise AssertionError(f"not an atom: {atom[0]}")

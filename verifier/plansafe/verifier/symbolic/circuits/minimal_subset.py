@@ -1,4 +1,4 @@
-"""Subset-minimal sets of a property that every superset keeps: deletion in chunks, with cores."""
+"""Subset-minimal sets with a property that every superset keeps: deletion in chunks, with cores."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class GaveUp(Exception):
 
 
 class PropertyHolds(NamedTuple, Generic[T]):
-    """The property holds for the set, and for the part of it in ``core``."""
+    """The set has the property, and so has its part ``core``."""
 
     core: Collection[T]
 
 
 class PropertyFails(NamedTuple, Generic[T]):
-    """The property fails for the set, and for every set without an element of ``differing``.
+    """Neither the set has the property, nor any set without an element of ``differing``.
 
     All of ``necessary`` are in every set that has the property.
     """
@@ -30,7 +30,7 @@ class PropertyFails(NamedTuple, Generic[T]):
 
 
 class MinimalSubset(NamedTuple, Generic[T]):
-    """``elements`` have the property; no proper subset has it unless ``reason`` says why that is not known."""
+    """``elements`` have the property. No proper subset has it, unless ``reason`` says why that is unknown."""
 
     elements: list[T]
     reason: str = ""
@@ -38,43 +38,43 @@ class MinimalSubset(NamedTuple, Generic[T]):
 
 def find_minimal_subset(
     elements: Sequence[T],
-    holds: Callable[[Sequence[T]], PropertyHolds[T] | PropertyFails[T]],
+    check_property: Callable[[Sequence[T]], PropertyHolds[T] | PropertyFails[T]],
     preferred: Collection[T] = (),
-    most: int | None = None,
+    max_necessary: int | None = None,
 ) -> MinimalSubset[T] | None:
-    """A subset-minimal set with the property, or ``None`` if ``elements`` have it not.
+    """Find a subset-minimal set with the property; ``None`` if ``elements`` do not have it.
 
-    What comes first in ``elements`` is kept rather than what comes later; if the ``preferred`` suffice, no others are
-    taken. Chunks of the last elements are dropped, twice as many after each success and half as many after each
-    failure, so of n elements k necessary ones cost about k log(n/k) checks and fewer with good cores.
+    Earlier ``elements`` are kept rather than later ones; if the ``preferred`` suffice, only they are used. Chunks of
+    the last elements are dropped. A chunk doubles after each success and halves after each failure, so k necessary
+    elements of n cost about k log(n/k) checks, and fewer with good cores.
 
-    ``most``: the search ends with the reason :data:`TOO_MANY_NECESSARY` when more elements are known to be necessary.
+    If more than ``max_necessary`` elements are necessary, the search ends with reason :data:`TOO_MANY_NECESSARY`.
 
-    :raises GaveUp: from ``holds``, while no set with the property is known; later ones end up in ``reason``
+    :raises GaveUp: from ``check_property``, before a set with the property is known; a later one becomes the ``reason``
     """
     answer = None
     if preferred:
-        answer = holds([element for element in elements if element in preferred])
+        answer = check_property([element for element in elements if element in preferred])
     if not isinstance(answer, PropertyHolds):
-        answer = holds(elements)
+        answer = check_property(elements)
         if not isinstance(answer, PropertyHolds):
             return None
-    current = [element for element in elements if element in answer.core]
+    subset = [element for element in elements if element in answer.core]
     necessary: set[T] = set()
     chunk = 1
     while True:
-        if most is not None and len(necessary) > most:
-            return MinimalSubset(current, TOO_MANY_NECESSARY)
-        open_ones = [element for element in reversed(current) if element not in necessary]
-        if not open_ones:
-            return MinimalSubset(current)
-        dropped = set(open_ones[:chunk])
+        if max_necessary is not None and len(necessary) > max_necessary:
+            return MinimalSubset(subset, TOO_MANY_NECESSARY)
+        undecided = [element for element in reversed(subset) if element not in necessary]
+        if not undecided:
+            return MinimalSubset(subset)
+        dropped = set(undecided[:chunk])
         try:
-            answer = holds([element for element in current if element not in dropped])
-        except GaveUp as why:
-            return MinimalSubset(current, str(why))
+            answer = check_property([element for element in subset if element not in dropped])
+        except GaveUp as reason:
+            return MinimalSubset(subset, str(reason))
         if isinstance(answer, PropertyHolds):
-            current = [element for element in current if element in answer.core]
+            subset = [element for element in subset if element in answer.core]
             chunk *= 2
             continue
         necessary.update(answer.necessary)

@@ -1,7 +1,7 @@
-"""What literals depend on, through comparisons too, and copies of literals with other inputs and numbers.
+"""The dependencies of literals, and copies of literals with other inputs and numbers.
 
-``Circuit.cone`` ends at a comparison, which is an input of the circuit. Its sum may mention literals (indicators,
-choices) and numbers, and whoever fixes or renames these must follow it.
+``Circuit.cone`` ends at a comparison, which is an input of the circuit. The comparison's sum may have literals
+(indicators, choices) and numbers, so code that fixes or renames these has to follow it.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 
 OpenNumber = tuple[int, int]
-"""A fluent whose initial value the world chooses: (function, code)."""
+"""A fluent with an unknown initial value: (function, code)."""
 
 
 class Dependencies(NamedTuple):
-    """Nodes in ascending order, node 0 left out, and numbers."""
+    """Nodes in ascending order, without node 0, and numbers."""
 
     nodes: list[int]
     numbers: set[OpenNumber]
 
 
 def find_dependencies(circuit: Circuit, roots: Iterable[Literal]) -> Dependencies:
-    """Everything the roots depend on, inputs and literals inside comparisons included. Linear."""
-    seen = {0}
+    """Everything the roots depend on, with inputs, and literals inside comparisons. Linear."""
+    visited = {0}
     numbers: set[OpenNumber] = set()
     stack = [root >> 1 for root in roots]
     gates, keys = circuit.gates, circuit.keys
     while stack:
         node = stack.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         children = gates[node]
         if children is None:
             key = keys[node]
             if not isinstance(key, Comparison):
                 continue
-            children, found = collect_references(key.sum)
-            numbers |= found
+            children, sum_numbers = collect_references(key.sum)
+            numbers |= sum_numbers
         stack.extend([child >> 1 for child in children])
-    seen.discard(0)
-    return Dependencies(sorted(seen), numbers)
+    visited.discard(0)
+    return Dependencies(sorted(visited), numbers)
 
 
 def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
@@ -64,32 +64,33 @@ def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]
 
 def list_inner_sums(total: Sum) -> list[Sum]:
     """A sum and all sums inside it, each object once and after those inside it."""
-    seen: set[int] = set()
-    found: list[Sum] = []
+    listed: set[int] = set()
+    sums: list[Sum] = []
     stack = [total]
     while stack:
         part = stack[-1]
-        missing = [
+        unlisted = [
             inner
             for atom, _ in part.weighted_atoms
             for inner in atom
-            if isinstance(inner, Sum) and id(inner) not in seen
+            if isinstance(inner, Sum) and id(inner) not in listed
         ]
-        if missing:
-            stack.extend(missing)
+        if unlisted:
+            stack.extend(unlisted)
             continue
         stack.pop()
-        if id(part) not in seen:  # shared sums would be met once for every path otherwise
-            seen.add(id(part))
-            found.append(part)
-    return found
+        if id(part) not in listed:  # a shared sum is on the stack once for every path to it
+            listed.add(id(part))
+            sums.append(part)
+    return sums
 
 
 class CircuitTemplate:
-    """Literals of which copies are made, with literals for some inputs and sums for some numbers.
+    """Creates copies of literals, with other literals for some inputs and sums for some numbers.
 
-    Only what depends on them is built anew, so a copy costs as much as there are such gates. What is made is as right
-    as the original: comparisons are normalised, and decided where they become constant.
+    A copy builds only the gates that depend on these, again simplified: comparisons are normalised, and decided where
+    they become constant. ``changing_nodes`` are the dependent nodes in ascending order, with their children or their
+    comparison.
     """
 
     def __init__(
@@ -101,10 +102,9 @@ class CircuitTemplate:
     ) -> None:
         self._circuit = circuit
         self._roots = tuple(roots)
-        self._numbers = frozenset(numbers)
+        changing_numbers = frozenset(numbers)
         changing = set(inputs)
         self.changing_nodes: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
-        """The nodes that depend on them in ascending order, with their children or their comparison."""
         for node in find_dependencies(circuit, roots).nodes:
             children = circuit.gates[node]
             if children is not None:
@@ -112,70 +112,71 @@ class CircuitTemplate:
                     changing.add(node)
                     self.changing_nodes.append((node, children))
             elif isinstance(key := circuit.keys[node], Comparison):
-                literals, found = collect_references(key.sum)
-                if not found.isdisjoint(self._numbers) or any([literal >> 1 in changing for literal in literals]):
+                literals, sum_numbers = collect_references(key.sum)
+                if not changing_numbers.isdisjoint(sum_numbers) or any([part >> 1 in changing for part in literals]):
                     changing.add(node)
                     self.changing_nodes.append((node, key))
 
     def instantiate(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> list[Literal]:
-        """The roots; inputs and numbers that are not named keep their place."""
+        """Copies of the roots; inputs and numbers without a replacement stay."""
         nodes = self.instantiate_nodes(inputs, numbers)
         return [nodes[root >> 1] ^ (root & 1) if root >> 1 in nodes else root for root in self._roots]
 
     def instantiate_nodes(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> dict[int, Literal]:
-        """What became of each node of ``steps`` and each of the inputs."""
+        """The copy of each of ``changing_nodes``, and the replacement of each of the inputs."""
         circuit, conjunction = self._circuit, self._circuit.conjunction
-        found: dict[int, Literal] = dict(inputs)
+        copies: dict[int, Literal] = dict(inputs)
 
-        def renamed(literal: Literal) -> Literal:
+        def copied(literal: Literal) -> Literal:
             node = literal >> 1
-            return found[node] ^ (literal & 1) if node in found else literal
+            return copies[node] ^ (literal & 1) if node in copies else literal
 
-        rebuild = _Rebuild(renamed, numbers)
-        for node, old in self.changing_nodes:
-            if isinstance(old, Comparison):
-                found[node] = terms.compare(circuit, old.operator, rebuild.sum(old.sum), terms.constant(0))
+        copier = _SumCopier(copied, numbers)
+        for node, original in self.changing_nodes:
+            if isinstance(original, Comparison):
+                total = copier.copy(original.sum)
+                copies[node] = terms.compare(circuit, original.operator, total, terms.constant(0))
             else:
-                found[node] = conjunction([renamed(child) for child in old])
-        return found
+                copies[node] = conjunction([copied(child) for child in original])
+        return copies
 
 
-class _Rebuild:
-    """Copies of sums. Shared sums are copied once; the originals must stay alive meanwhile."""
+class _SumCopier:
+    """Copies sums. Shared sums are copied once; the originals must stay alive meanwhile."""
 
-    def __init__(self, renamed: Callable[[Literal], Literal], numbers: Mapping[OpenNumber, Sum]) -> None:
-        self._renamed = renamed
+    def __init__(self, copied: Callable[[Literal], Literal], numbers: Mapping[OpenNumber, Sum]) -> None:
+        self._copied = copied
         self._numbers = numbers
-        self._known: dict[int, Sum] = {}
+        self._copies: dict[int, Sum] = {}
 
-    def sum(self, total: Sum) -> Sum:
-        """The copy of a sum."""
-        known = self._known
+    def copy(self, total: Sum) -> Sum:
+        copies = self._copies
         for part in list_inner_sums(total):
-            if id(part) not in known:
-                known[id(part)] = self._shallow(part)
-        return known[id(total)]
+            if id(part) not in copies:
+                copies[id(part)] = self._copy_terms(part)
+        return copies[id(total)]
 
-    def _shallow(self, part: Sum) -> Sum:
+    def _copy_terms(self, part: Sum) -> Sum:
+        """Copy a sum; the sums inside it have been copied."""
         constant: Number = part.constant
-        items: list[tuple[Atom, Number]] = []
+        weighted_atoms: list[tuple[Atom, Number]] = []
         for atom, coefficient in part.weighted_atoms:
-            new = self._atom(atom)
-            constant += coefficient * new.constant
-            items += [(inner, coefficient * factor) for inner, factor in new.weighted_atoms]
-        return terms.add(terms.constant(0), Sum(constant, tuple(items)))
+            atom_copy = self._copy_atom(atom)
+            constant += coefficient * atom_copy.constant
+            weighted_atoms += [(inner, coefficient * factor) for inner, factor in atom_copy.weighted_atoms]
+        return terms.add(terms.constant(0), Sum(constant, tuple(weighted_atoms)))
 
-    def _atom(self, atom: Atom) -> Sum:
-        known = self._known
+    def _copy_atom(self, atom: Atom) -> Sum:
+        copies = self._copies
         match atom:
             case ("value", int(function), int(code)):
                 return self._numbers.get((function, code)) or terms.variable(function, code)
             case ("indicator", int(literal)):
-                return terms.select(self._renamed(literal), terms.constant(1), terms.constant(0))
+                return terms.select(self._copied(literal), terms.constant(1), terms.constant(0))
             case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                return terms.select(self._renamed(literal), known[id(then)], known[id(otherwise)])
+                return terms.select(self._copied(literal), copies[id(then)], copies[id(otherwise)])
             case ("product", Sum() as a, Sum() as b):
-                return terms.multiply(known[id(a)], known[id(b)])
+                return terms.multiply(copies[id(a)], copies[id(b)])
             case ("quotient", Sum() as a, Sum() as b):
-                return terms.divide(known[id(a)], known[id(b)])
+                return terms.divide(copies[id(a)], copies[id(b)])
         raise AssertionError(f"not an atom: {atom[0]}")

@@ -11,45 +11,44 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from plansafe.verifier.execution.state import checked
+from plansafe.verifier.execution.state import checked_number
 from plansafe.verifier.model.nodes import Number, normal_number
 
 LinearTerms: TypeAlias = tuple[tuple[int, Number], ...]
 """Variables with coefficients that are not zero, in order."""
 LinearConstraint: TypeAlias = tuple[LinearTerms, Number, str]
-"""``sum of the items + constant relation 0`` with a relation ``< <= = != >= >``."""
+"""``sum of the terms + constant relation 0`` with a relation ``< <= = != >= >``."""
 Topic: TypeAlias = "tuple[str | int, ...]"
 NumberOrAffine: TypeAlias = "Number | Affine"
 
 
 class NotLinear(Exception):
-    """Two open quantities were multiplied, or one was divided by: no linear constraint says what follows."""
+    """Two open quantities were multiplied, or an open quantity is a divisor."""
 
 
 class ConstraintTrail:
-    """The world of the present run, ``values`` of the variables, and what has been decided by them so far.
+    """The ``values`` of the variables in the world of a run, and the constraints that decided the run.
 
-    ``marks``: by topic, a key for what the engine was about. ``exact``: also whether a fluent has really changed is
-    decided.
+    ``constraints``: by topic, a key for what the engine was doing. ``exact``: also constrain whether a fluent changed.
     """
 
     def __init__(self, exact: bool = False) -> None:
         self.exact = exact
-        self.begin(())
+        self.start_run(())
 
-    def begin(self, values: tuple[Number, ...]) -> None:
-        """A new run, in another world."""
+    def start_run(self, values: tuple[Number, ...]) -> None:
+        """Forget the last run, and take the values of another world."""
         self.values = values
-        self.marks: dict[Topic, dict[LinearConstraint, None]] = {}
-        self.turn(())
+        self.constraints: dict[Topic, dict[LinearConstraint, None]] = {}
+        self.set_topic(())
 
-    def turn(self, topic: Topic) -> None:
-        """What is decided from now on is about this topic."""
-        self._present = self.marks.setdefault(topic, {})
+    def set_topic(self, topic: Topic) -> None:
+        """Assign all constraints from now on to this topic."""
+        self._topic_constraints = self.constraints.setdefault(topic, {})
 
-    def note(self, mark: LinearConstraint) -> None:
-        """Something has been decided."""
-        self._present[mark] = None
+    def add(self, constraint: LinearConstraint) -> None:
+        """Add a constraint that decided a comparison."""
+        self._topic_constraints[constraint] = None
 
     def variable(self, number: int) -> Affine:
         """The variable of this number."""
@@ -57,42 +56,44 @@ class ConstraintTrail:
 
 
 class Affine:
-    """``constant + items``, in the world of its trail. Sums that are constant are plain numbers, never of this class.
+    """``constant + terms``, in the world of its trail. Constant sums are plain numbers, never of this class.
 
-    ``!=`` and hashes are about the form, not the value: the engine asks by ``!=`` whether a fluent has changed, and a
-    change to an equal value alters nothing but blame. Everything else notes what it finds.
+    ``!=`` and hashes compare the form, not the value: the engine finds changed fluents by ``!=``, and a change to an
+    equal value alters only blame. All other comparisons add a constraint to the trail.
     """
 
-    __slots__ = ("constant", "items", "trail")
+    __slots__ = ("constant", "terms", "trail")
 
-    def __init__(self, trail: ConstraintTrail, constant: Number, items: LinearTerms) -> None:
+    def __init__(self, trail: ConstraintTrail, constant: Number, terms: LinearTerms) -> None:
         self.trail = trail
         self.constant = constant
-        self.items = items
+        self.terms = terms
 
     @property
     def value(self) -> Number:
-        """The number that it is in the present world."""
+        """Its value in the world of the run."""
         values = self.trail.values
-        return normal_number(self.constant + sum([factor * values[variable] for variable, factor in self.items]))
+        return normal_number(self.constant + sum([factor * values[variable] for variable, factor in self.terms]))
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def _plus(self, other: NumberOrAffine, factor: int) -> NumberOrAffine:
         if not isinstance(other, Affine):
-            return Affine(self.trail, checked(normal_number(self.constant + factor * other)), self.items)
-        total = dict(self.items)
-        for variable, amount in other.items:
-            total[variable] = checked(normal_number(total.get(variable, 0) + factor * amount))
-        constant = checked(normal_number(self.constant + factor * other.constant))
-        items = tuple(sorted([item for item in total.items() if item[1]]))
-        return Affine(self.trail, constant, items) if items else constant
+            return Affine(self.trail, checked_number(normal_number(self.constant + factor * other)), self.terms)
+        coefficients = dict(self.terms)
+        for variable, coefficient in other.terms:
+            coefficients[variable] = checked_number(normal_number(coefficients.get(variable, 0) + factor * coefficient))
+        constant = checked_number(normal_number(self.constant + factor * other.constant))
+        terms = tuple(sorted([term for term in coefficients.items() if term[1]]))
+        return Affine(self.trail, constant, terms) if terms else constant
 
     def _scaled(self, factor: Number) -> NumberOrAffine:
         if not factor:
             return 0
-        items = tuple([(variable, checked(normal_number(amount * factor))) for variable, amount in self.items])
-        return Affine(self.trail, checked(normal_number(self.constant * factor)), items)
+        terms = tuple(
+            [(variable, checked_number(normal_number(coefficient * factor))) for variable, coefficient in self.terms]
+        )
+        return Affine(self.trail, checked_number(normal_number(self.constant * factor)), terms)
 
     def __add__(self, other: NumberOrAffine) -> NumberOrAffine:
         return self._plus(other, 1)
@@ -139,7 +140,7 @@ class Affine:
         if not isinstance(difference, Affine):
             return HOLDS[relation](difference)
         holds = HOLDS[relation](difference.value)
-        self.trail.note((difference.items, difference.constant, relation if holds else OPPOSITE[relation]))
+        self.trail.add((difference.terms, difference.constant, relation if holds else OPPOSITE[relation]))
         return holds
 
     def __lt__(self, other: NumberOrAffine) -> bool:
@@ -156,23 +157,23 @@ class Affine:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Affine) and other.trail is not self.trail:
-            return False  # of another judgement: kept in a table that outlives one
+            return False  # from the audit of another plan, in a table that outlives one audit
         return self._compared(other, "=") if isinstance(other, int | Fraction | Affine) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
         if self.trail.exact:
             return not self == other
-        return not (isinstance(other, Affine) and (other.items, other.constant) == (self.items, self.constant))
+        return not (isinstance(other, Affine) and (other.terms, other.constant) == (self.terms, self.constant))
 
     def __hash__(self) -> int:
-        return hash((id(self.trail), self.constant, self.items))
+        return hash((id(self.trail), self.constant, self.terms))
 
     def __str__(self) -> str:
         return str(self.value)
 
 
 class Magnitude:
-    """The magnitude of a number, to be compared with a bound: two linear constraints, and no case for the sign."""
+    """The absolute value of a number, only for ``<= bound``: two linear constraints, and no case distinction."""
 
     def __init__(self, number: Affine) -> None:
         self.number = number
@@ -182,12 +183,12 @@ class Magnitude:
 
 
 HOLDS: dict[str, Callable[[Number], bool]] = {
-    "<": lambda value: value < 0,
-    "<=": lambda value: value <= 0,
-    "=": lambda value: value == 0,
-    "!=": lambda value: value != 0,
-    ">=": lambda value: value >= 0,
-    ">": lambda value: value > 0,
+    "<": lambda number: number < 0,
+    "<=": lambda number: number <= 0,
+    "=": lambda number: number == 0,
+    "!=": lambda number: number != 0,
+    ">=": lambda number: number >= 0,
+    ">": lambda number: number > 0,
 }
 """Relations to zero."""
 OPPOSITE = {"<": ">=", "<=": ">", "=": "!=", "!=": "=", ">=": "<", ">": "<="}

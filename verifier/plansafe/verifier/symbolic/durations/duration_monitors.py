@@ -1,4 +1,4 @@
-"""The monitors of a run over open durations: they look at the clock only where that may decide something."""
+"""The monitors of a run over open durations, which read the clock only where the time may decide a rule."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
 
 
 class NeverRuledOut(LetterTime):
-    """A time that never rules out a later one: verdicts wait for the end, and need fewer comparisons for it."""
+    """A time that never excludes a later letter: verdicts wait for the end, and so need fewer comparisons."""
 
     __slots__ = ()
 
-    def later_at_most(self, bound: Number) -> bool:  # noqa: ARG002 - whatever the bound
-        """A later letter with a time <= ``bound`` is never ruled out."""
+    def later_at_most(self, bound: Number) -> bool:  # noqa: ARG002 - for any bound
+        """Whether a later letter can have a time <= ``bound``: always."""
         return True
 
-    def later_before(self, bound: Number) -> bool:  # noqa: ARG002 - whatever the bound
-        """A later letter with a time < ``bound`` is never ruled out."""
+    def later_before(self, bound: Number) -> bool:  # noqa: ARG002 - for any bound
+        """Whether a later letter can have a time < ``bound``: always."""
         return True
 
 
 class DurationMonitors(Runtime):
-    """Monitors whose clocks wake nobody: an instance reads a letter if a fact that it reads has changed.
+    """Monitors without timers: an instance reads a letter only if a fact that it reads has changed.
 
-    That is the definition wherever repeated letters make no difference. If another's letter were read, too, its time
-    could decide about a deadline, and what the instance's own time has to do with it would never be asked.
-    ``counting`` are the parts of rules that see every letter. What parts decide is noted on ``trail`` as theirs;
-    ``together``: the times of the events of the present happening, ``batch`` its number.
+    That is the definition wherever repeated letters make no difference. With timers, the time of a letter of another
+    instance could decide about a deadline, and the run would lack a comparison with the time of this instance.
+    ``sees_all`` are the parts of rules that see every letter. Constraints of a part get its topic on ``trail``;
+    ``event_times``: of the events of the happening, ``batch`` its number.
     """
 
-    def __init__(self, engine: Engine, counting: frozenset[int], trail: ConstraintTrail) -> None:
-        super().__init__(engine.plan, engine.emitter)
-        self.counting = counting
+    def __init__(self, engine: Engine, sees_all: frozenset[int], trail: ConstraintTrail) -> None:
+        super().__init__(engine.rule_set, engine.emitter)
+        self.sees_all = sees_all
         self.trail = trail
-        self.together: tuple[Number, ...] = ()
+        self.event_times: tuple[Number, ...] = ()
         self.batch = 0
 
     def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
-        """A state is reached; ``log`` are the changes since the last one."""
-        self.trail.turn(())
+        """Read a new state; ``log`` are the changes since the last one."""
+        self.trail.set_topic(())
         super().arrive(state, log, moment)
 
     def finish(self, state: State, moment: LetterTime) -> None:
-        """The trace ends with the present letter, which has no actions."""
-        self.trail.turn(())
+        """End the trace with this letter, which has no actions."""
+        self.trail.set_topic(())
         super().finish(state, moment)
-        self.trail.turn(("goal",))
+        self.trail.set_topic(("goal",))
 
     def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
-        self.trail.turn(("part", monitor.part, self.batch))
-        if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.counting:
+        self.trail.set_topic(("part", monitor.part, self.batch))
+        if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.sees_all:
             return super()._read(monitor, state, moment)
         if monitor.pending:
-            same = [time == moment.time for time in self.together]  # noted: the letter's time is that of each
+            same = [time == moment.time for time in self.event_times]  # constrains each to the letter's time
             if not all(same):
                 raise AssertionError("the events of a happening have one time")
             monitor.sleep(moment)
@@ -69,27 +69,27 @@ class DurationMonitors(Runtime):
         return False
 
     def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
-        self.trail.turn(("part", check.part, self.batch))
+        self.trail.set_topic(("part", check.part, self.batch))
         super()._judge(check, state, moment)
 
     def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
-        self.trail.turn(("end", monitor.part))
+        self.trail.set_topic(("end", monitor.part))
         super()._end(monitor, state, letter)
 
     def fork(self) -> DurationMonitors:
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, DurationMonitors)
-        copy.counting, copy.trail, copy.together, copy.batch = self.counting, self.trail, (), 0
+        copy.sees_all, copy.trail, copy.event_times, copy.batch = self.sees_all, self.trail, (), 0
         return copy
 
 
 def monitors_at_start(
-    engine: Engine, counting: frozenset[int], first: LetterTime, trail: ConstraintTrail
+    engine: Engine, sees_all: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
 ) -> DurationMonitors | None:
-    """Monitors that have read S0, to be forked for each run; ``None`` where there is nothing to watch."""
+    """Monitors that have read S0, to be forked for each run; ``None`` if no rule needs any."""
     if engine.prototype is None:
         return None
-    out = DurationMonitors(engine, counting, trail)
-    out.start(engine.initial(), first)
-    return out
+    monitors = DurationMonitors(engine, sees_all, trail)
+    monitors.start(engine.initial(), first_letter)
+    return monitors

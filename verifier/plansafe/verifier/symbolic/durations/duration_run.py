@@ -1,10 +1,10 @@
-"""A run of the explicit timed engine in one world, which also says in what other worlds it would go alike.
+"""A run of the explicit timed engine in one world, which also finds the other worlds with the same results.
 
-Only the order of partners is noted (see :mod:`.events`). Events that are no partners may be taken in any order: neither
-reads what the other changes, and no condition over all and no rule sees both. So wherever partners stand in the same
-order and the engine's other decisions come out the same, every condition, number and rule instance meets the same
-history, apart from repetitions that it does not notice. If a step fails, the trace ends before it; then it matters,
-too, what has happened by that time.
+Only the order of partners is constrained (see :mod:`.event_schedule`). Events that are not partners may happen in any
+order: neither reads what the other changes, and no condition over all and no rule sees both. So if partners have the
+same order and the engine's other decisions are the same, every condition, number and rule instance has the same
+history, except for repetitions that it does not notice. If a step fails, the trace ends before it; then the events
+before that time matter also.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, START, Event, TimedRun, interfering_events
+from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, interference_failure
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut
-from plansafe.verifier.symbolic.durations.event_schedule import ILL_FORMED, Schedule, connected_events
-from plansafe.verifier.symbolic.durations.fact_spans import FactSpans, Span
+from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
+from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
 
 
-class DurationRun(TimedRun):
+class DurationRun(TimedReplay):
     """The reading *halt* in the world of the trail that the schedule's times belong to.
 
-    ``first``: events that are taken before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
+    ``first``: events that happen before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
     """
 
     def __init__(
@@ -53,25 +53,23 @@ class DurationRun(TimedRun):
         self.first = first
         self.prototype = prototype
         self.present: dict[int, Event] = {}
-        self.late: set[int] = set()  # ends of actions without duration: after all else of their time
+        self.late: set[int] = set()  # ends of actions without duration: after all other events of their time
         self.batches: list[list[int]] = []
-        self.taken: dict[int, None] = {}
-        self.failed: list[int] = []  # events of the happening before which the trace ended, without which it would not
-        self.watched: frozenset[int] = frozenset()  # if it was a condition over all: what that depends on
+        self.happened: dict[int, None] = {}
+        self.failed: list[int] = []  # the events that caused the failure before which the trace ended
+        self.failed_over_all: frozenset[int] = frozenset()  # its events, if a condition over all failed
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
         self._numbers: dict[int, int] = {}
-        self._found: dict[int, Happening] = {}
+        self._effects_of: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
     def before_start(self) -> None:
-        """The literals are among the events of the schedule."""
+        """Do nothing: the literals are among the events of the schedule."""
 
     def monitors(self) -> Runtime | None:
         """A copy of the monitors that have read S0."""
-        if self.prototype is None:
-            return None
-        return self.prototype.fork()
+        return None if self.prototype is None else self.prototype.fork()
 
     def moment(self) -> LetterTime:
         """The present letter."""
@@ -79,73 +77,70 @@ class DurationRun(TimedRun):
         return kind(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
-        """As the end's place among the events, which has been asked already."""
-        ending = [self.schedule.events[number].step for number in self.late]
-        return any([own is not None and own.number == step.number for own in ending])
+        """Whether the end of the step is among the late events: its duration was compared before."""
+        late_steps = [self.schedule.events[number].step for number in self.late]
+        return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
 
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
-        """Nobody asks for reasons here, and finding them would compare more numbers."""
+        """Do nothing: no caller reads the reasons, and finding them would compare more numbers."""
 
-    def _preferences(self, taken: GroundAction, moment: str = "start") -> None:
+    def _preferences(self, action: GroundAction, moment: str = "start") -> None:
         """Do not count preferences: the verdict over all durations does not depend on them."""
 
     def _preferences_over_all(self) -> None:
-        """As for other preferences."""
+        """Do not count preferences over all."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------
 
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
-        """Partners of one time are one happening; others follow each other."""
-        times = self.schedule.times
-        self._attend()
-        groups: dict[tuple[Number, bool], list[int]] = {}
+        """The happenings in order. Partners of one time are one happening; other events follow each other."""
+        self._find_present_events()
+        groups: dict[EventTime, list[int]] = {}
         for event in self.present:
-            groups.setdefault(self._place(event), []).append(event)
-        for place in sorted(groups):
-            found = connected_events(groups[place], self.schedule.partners)
-            for batch in sorted(found, key=lambda batch: not self.first & {*batch}):
+            groups.setdefault(self._event_time(event), []).append(event)
+        for event_time in sorted(groups):
+            batches = connected_events(groups[event_time], self.schedule.partners)
+            for batch in sorted(batches, key=lambda batch: not self.first & {*batch}):
                 self.batches.append(batch)
-                when = [times[e] for e in batch]
-                fixed = [time for time in when if not isinstance(time, Affine)]
+                times = [self.schedule.times[event] for event in batch]
+                fixed = [time for time in times if not isinstance(time, Affine)]
                 if isinstance(self.runtime, DurationMonitors):
-                    self.runtime.together, self.runtime.batch = tuple(when), len(self.batches) - 1
-                yield (fixed or when)[0], [self.present[e] for e in batch]
+                    self.runtime.event_times, self.runtime.batch = tuple(times), len(self.batches) - 1
+                yield (fixed or times)[0], [self.present[event] for event in batch]
 
-    def _place(self, event: int) -> tuple[Number, bool]:
-        """Where an event comes in the world of this run."""
+    def _event_time(self, event: int) -> EventTime:
         time = self.schedule.times[event]
         return time.value if isinstance(time, Affine) else time, event in self.late
 
-    def _attend(self) -> None:
-        """Which events there are in this world."""
-        wrong: dict[int, IllFormed | None] = {}
+    def _find_present_events(self) -> None:
+        """Find the events that there are in this world."""
+        ill_formed: dict[int, IllFormed | None] = {}
         for number, event in enumerate(self.schedule.events):
             step = event.step
             if step is None:
                 continue
-            self.trail.turn(("present", number))
+            self.trail.set_topic(("present", number))
             if event.kind == START:
-                wrong[step.number] = self._ill_formed(step)
-                found = wrong[step.number]
-                if found is not None:
-                    event = Event(ILL_FORMED, step._replace(taken=found))
+                error = ill_formed[step.number] = self._duration_error(step)
+                if error is not None:
+                    event = Event(ILL_FORMED, step._replace(resolved=error))
             elif event.kind == END:
-                if wrong[step.number] is not None:
+                if ill_formed[step.number] is not None:
                     continue
                 if step.duration == 0:
                     self.late.add(number)
             self.present[number] = event
-        acting = [e for e, event in self.present.items() if event.kind != ILL_FORMED]
+        acting = [number for number, event in self.present.items() if event.kind != ILL_FORMED]
         for number, event in enumerate(self.schedule.events):
-            self.trail.turn(("present", number))
-            if event.literal is not None and self._lasts_until(acting, event.literal.time):
+            self.trail.set_topic(("present", number))
+            if event.literal is not None and self._plan_lasts_until(acting, event.literal.time):
                 self.present[number] = event
         self._numbers = {id(event): number for number, event in self.present.items()}
 
-    def _ill_formed(self, step: TimedStep) -> IllFormed | None:
-        """What is wrong with an open duration in this world; that of others is known to be right."""
+    def _duration_error(self, step: TimedStep) -> IllFormed | None:
+        """The error of an open duration in this world; other durations are known to be valid."""
         if not isinstance(step.duration, Affine) or not isinstance(step.taken, GroundAction):
             return None
         if step.taken.action.end is not None:
@@ -154,162 +149,167 @@ class DurationRun(TimedRun):
             return None
         return IllFormed(SC.IMPOSSIBLE_TIME, f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
 
-    def _lasts_until(self, acting: list[int], time: Number) -> bool:
-        """Whether an action ends or happens at a time or later: one that does so anyway, or the last in this world."""
+    def _plan_lasts_until(self, acting: list[int], time: Number) -> bool:
+        """Whether an action event is at a time or later. Compares closed times first, then the last event, then all."""
         times = self.schedule.times
-        if any([times[e] >= time for e in acting if not isinstance(times[e], Affine)]):
+        if any([times[event] >= time for event in acting if not isinstance(times[event], Affine)]):
             return True
-        last = sorted(acting, key=self._place)[-1:]
-        if any([times[e] >= time for e in last]):
-            return True
-        return any([times[e] >= time for e in acting])
+        last = sorted(acting, key=self._event_time)[-1:]
+        return any([times[event] >= time for event in last]) or any([times[event] >= time for event in acting])
 
     # -- topics -------------------------------------------------------------------------------------------------------
 
     def _failure(self, event: Event) -> Failure | None:
-        self.trail.turn(("check", self._numbers[id(event)]))
+        self.trail.set_topic(("check", self._numbers[id(event)]))
         return super()._failure(event)
 
-    def _effects(self, event: Event) -> Happening | Failure:
+    def _effects(self, event: Event) -> SnapEffects | Failure:
         number = self._numbers[id(event)]
-        self.trail.turn(("effect", number))
-        found = super()._effects(event)
-        if isinstance(found, Happening):
-            self._found[number] = found
-        return found
+        self.trail.set_topic(("effect", number))
+        effects = super()._effects(event)
+        if isinstance(effects, SnapEffects):
+            self._effects_of[number] = effects
+        return effects
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
-        self.trail.turn(("take", len(self.batches) - 1))
+    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
+        self.trail.set_topic(("take", len(self.batches) - 1))
         return super()._take_together(time, happenings)
 
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
-        self.trail.turn(())
-        broken = super()._breaks_over_all(time, running, delta)
-        self.trail.turn(("take", len(self.batches) - 1))
-        return broken
+        self.trail.set_topic(())
+        failures = super()._breaks_over_all(time, running, delta)
+        self.trail.set_topic(("take", len(self.batches) - 1))
+        return failures
 
     def _over_all(self, running: list[TimedStep]) -> list[Failure]:
-        broken = []
+        failures = []
         for step in running:
-            self.trail.turn(("over", step.number))
-            broken += super()._over_all([step])
-        return broken
+            self.trail.set_topic(("over", step.number))
+            failures += super()._over_all([step])
+        return failures
 
     def _depart(self, taking: list[Event]) -> None:
-        self.trail.turn(("depart", len(self.batches) - 1))
+        self.trail.set_topic(("depart", len(self.batches) - 1))
         super()._depart(taking)
 
     def _arrive(self, number: int) -> None:
-        self.trail.turn(())
+        self.trail.set_topic(())
         super()._arrive(number)
 
     # -- failures -----------------------------------------------------------------------------------------------------
 
     def happening(self, time: Number, events: list[Event]) -> bool:
-        """One happening; False if the trace halts before it."""
-        known = len(self.failures)
+        """Run one happening; False if the trace halts before it."""
+        earlier_failures = len(self.failures)
         if super().happening(time, events):
-            self.taken.update(dict.fromkeys(self.batches[-1]))
+            self.happened.update(dict.fromkeys(self.batches[-1]))
             return True
-        failure = self.failures[known]
-        self.failed = self._to_blame(failure)
+        failure = self.failures[earlier_failures]
+        self.failed = self._failed_events(failure)
         if failure.code == SC.OVER_ALL:
-            self.watched = self.schedule.under_way[failure.step]
+            self.failed_over_all = self.schedule.over_all_events[failure.step]
         return False
 
-    def _to_blame(self, failure: Failure) -> list[int]:
-        """The events of the present happening without which this failure would not be."""
+    def _failed_events(self, failure: Failure) -> list[int]:
+        """The events of the present happening without which this failure would not occur."""
         if failure.code == SC.INTERFERENCE:
             return self._clashing
         if failure.code == SC.OVER_ALL:
-            return [e for e in self.batches[-1] if e in self.schedule.under_way[failure.step]]
-        return [
-            e for e in self.batches[-1] if (step := self.present[e].step) is not None and step.number == failure.step
-        ]
+            return [event for event in self.batches[-1] if event in self.schedule.over_all_events[failure.step]]
+        steps = [(event, self.present[event].step) for event in self.batches[-1]]
+        return [event for event, step in steps if step is not None and step.number == failure.step]
 
-    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:  # noqa: ARG002
-        """As for any run; but how close two events are is asked last, and of each event's own time."""
-        times, now = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
-        out: list[Failure] = []
-        for place, (own, (event, effects)) in enumerate(zip(now, taking, strict=True)):
-            if not self.schedule.close[own]:
+    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
+        """As in any run, but the distance of two events is compared last, and with the own time of each event."""
+        times, numbers = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
+        failures: list[Failure] = []
+        for place, (number, (event, effects)) in enumerate(zip(numbers, taking, strict=True)):
+            if not self.schedule.clashing[number]:
                 continue
-            self._prints[own] = self._footprint(event, effects)
-            self.trail.turn(("check", own))
-            for other in self.schedule.close[own]:
-                if other not in self.taken and other not in now[:place]:
+            self._prints[number] = self._footprint(event, effects)
+            self.trail.set_topic(("check", number))
+            for neighbour in self.schedule.clashing[number]:
+                has_happened = neighbour in self.happened
+                if not has_happened and neighbour not in numbers[:place]:
                     continue
-                literals = event.step is None and self.present[other].step is None
-                what = None if literals else self._clash(self._prints[own], self._prints[other])
-                if what is not None and (
-                    other not in self.taken or times[own] - times[other] < self.tolerance.separation
+                both_literals = event.step is None and self.present[neighbour].step is None
+                clash = None if both_literals else self._clash(self._prints[number], self._prints[neighbour])
+                if clash is not None and (
+                    not has_happened or times[number] - times[neighbour] < self.tolerance.separation
                 ):
-                    out.append(interfering_events(self.present[own], self.present[other], what, other in self.taken))
-                    self._clashing = [own] if other in self.taken else [own, other]
+                    failures.append(interference_failure(event, self.present[neighbour], clash, has_happened))
+                    self._clashing = [number] if has_happened else [number, neighbour]
                     break
-        return out
+        return failures
 
-    # -- what has been decided ----------------------------------------------------------------------------------------
+    # -- the constraints of the run -----------------------------------------------------------------------------------
 
-    def tied(self) -> bool:
-        """Whether something was taken at the time at which the trace ended: the failure must come first."""
-        return bool(self.failed) and any([self._place(e) == self._place(self.failed[0]) for e in self.taken])
+    def ends_with_tie(self) -> bool:
+        """Whether an event happened at the time at which the trace ended: then the failing event must come first."""
+        return bool(self.failed) and any(
+            [self._event_time(event) == self._event_time(self.failed[0]) for event in self.happened]
+        )
 
-    def note_order(self) -> None:
-        """Note on the trail the orders that there are, and, after a failure, what came before it."""
-        for one, other in self.schedule.open_pairs:
-            if one in self.present and other in self.present:
-                self.trail.turn(("order", one, other))
-                if not self._before(one, other):
-                    self._before(other, one)
+    def constrain_orders(self) -> None:
+        """Constrain the orders of partners and, after a failure, which events came before it."""
+        for first, second in self.schedule.open_pairs:
+            if first in self.present and second in self.present:
+                self.trail.set_topic(("order", first, second))
+                if not self._is_before(first, second):
+                    self._is_before(second, first)
         if not self.failed:
             return
-        self.trail.turn(("stop",))
-        first = self.failed[0]
+        self.trail.set_topic(("stop",))
+        failing = self.failed[0]
         for event in self.present:
             if event in self.failed:
                 continue
-            if self.present[event].kind == END and event not in self.taken and event - 1 not in self.taken:
-                continue  # it comes after its start, which has not been taken either
-            if not self._before(event, first) and event in self.watched:
-                self._before(first, event)
+            if self.present[event].kind == END and event not in self.happened and event - 1 not in self.happened:
+                continue  # it comes after its start, which has not happened either
+            if not self._is_before(event, failing) and event in self.failed_over_all:
+                self._is_before(failing, event)
 
-    def succeeded(self, item: PlanCheck) -> bool:
-        """Whether an item has surely succeeded in a run in which a step failed."""
+    def _is_before(self, first: int, second: int) -> bool:
+        a, b = self.schedule.times[first], self.schedule.times[second]
+        return a <= b if second in self.late and first not in self.late else a < b
+
+    def has_succeeded(self, check: PlanCheck) -> bool:
+        """Whether a check is certain to hold in a run in which a step failed."""
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
-        return item.kind == EVENT and item.number in self.taken and not ill_formed
+        return check.kind == EVENT and check.number in self.happened and not ill_formed
 
-    def marks(self) -> dict[LinearConstraint, None]:
-        """All that the run rested on: orders only of what was taken or failed."""
-        seen = {*self.taken, *self.failed}
-        out: dict[LinearConstraint, None] = {}
-        for topic, marks in self.trail.marks.items():
-            if topic[:1] != ("order",) or {*topic[1:]} <= seen:
-                out |= marks
-        return out
+    def all_constraints(self) -> dict[LinearConstraint, None]:
+        """All constraints that decided the run; orders only for events that happened or failed."""
+        reached = {*self.happened, *self.failed}
+        constraints: dict[LinearConstraint, None] = {}
+        for topic, topic_constraints in self.trail.constraints.items():
+            if topic[:1] != ("order",) or {*topic[1:]} <= reached:
+                constraints |= topic_constraints
+        return constraints
 
-    def marks_of(self, item: PlanCheck, kept: bool | None) -> dict[LinearConstraint, None]:
-        """What the run has decided for an item, of which it has found ``kept``."""
-        known = self.trail.marks
-        out: dict[LinearConstraint, None] = {}
-        for topic in item.topics(self.batch_of):
-            out |= known.get(topic, {})
+    def constraints_of(self, check: PlanCheck, holds: bool | None) -> dict[LinearConstraint, None]:
+        """The constraints that decided the result ``holds`` of a check."""
+        by_topic = self.trail.constraints
+        constraints: dict[LinearConstraint, None] = {}
+        for topic in check.topics(self.batch_of):
+            constraints |= by_topic.get(topic, {})
         orders: list[tuple[int, int]] | None = None
-        if item.never is not None:
+        if check.forbidden is not None:
             with suppress(LimitReached):
-                found = self.spans.reason(item.never, item.within and Span(item.within[0], item.within[1:]))
-                if found.kept is not kept:
-                    raise AssertionError("the monitors and the spans of facts say the same")
-                orders = found.orders
-        for one, other in item.pairs if orders is None else item.turning:
-            out |= known.get(("order", one, other), {})
+                within = check.within and Span(check.within[0], check.within[1:])
+                reason = self.fact_spans.reason(check.forbidden, within)
+                if reason.never_true is not holds:
+                    raise AssertionError("the monitors and the spans of facts disagree")
+                orders = reason.orders
+        for first, second in check.pairs if orders is None else check.opposing:
+            constraints |= by_topic.get(("order", first, second), {})
         if orders:
-            self.trail.turn(("why",))
-            self.trail.marks["why",].clear()
-            for one, other in orders:
-                self._before(one, other)
-            out |= self.trail.marks["why",]
-        return out
+            self.trail.set_topic(("why",))
+            by_topic["why",].clear()
+            for first, second in orders:
+                self._is_before(first, second)
+            constraints |= by_topic["why",]
+        return constraints
 
     @cached_property
     def batch_of(self) -> dict[int, int]:
@@ -317,12 +317,8 @@ class DurationRun(TimedRun):
         return {event: number for number, batch in enumerate(self.batches) for event in batch}
 
     @cached_property
-    def spans(self) -> FactSpans:
-        """When facts are true in this run, in which all events have succeeded."""
-        places = {event: self._place(event) for event in self.present}
-        changes = {event: ({*found.adds}, {*found.deletes}) for event, found in self._found.items()}
-        return FactSpans(places, changes, self.schedule.initially)
-
-    def _before(self, one: int, other: int) -> bool:
-        a, b = self.schedule.times[one], self.schedule.times[other]
-        return a <= b if other in self.late and one not in self.late else a < b
+    def fact_spans(self) -> FactSpans:
+        """The spans of the facts in this run, in which all events have succeeded."""
+        event_times = {event: self._event_time(event) for event in self.present}
+        changes = {event: ({*effects.adds}, {*effects.deletes}) for event, effects in self._effects_of.items()}
+        return FactSpans(event_times, changes, self.schedule.is_initial)

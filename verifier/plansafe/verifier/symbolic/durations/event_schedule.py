@@ -1,4 +1,4 @@
-"""The events of a timed plan with open durations: when they are, and which orders among them matter."""
+"""The events of a timed plan with open durations: their times, and which orders among them matter."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from typing import NamedTuple, cast
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
-from plansafe.verifier.execution.timed import END, START, Event
+from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail
-from plansafe.verifier.symbolic.durations.conjunctions import FactLiteral
+from plansafe.verifier.symbolic.durations.fact_spans import FactLiteral
 from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
 from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 
-ILL_FORMED = "ill-formed"
-
 
 class Schedule(NamedTuple):
-    """All that may happen. ``times[e]`` is when event ``e`` does; it may be open.
+    """All events that may happen. ``times[e]`` is the time of event ``e``; it may be open.
 
-    ``partners[e]``: the events whose order with ``e`` matters to some item. ``open_pairs``: those pairs (smaller first)
-    whose order is not the same in all worlds. ``close[e]``: events that interfere with ``e`` if they are closer than
-    the tolerance, and may be. ``under_way``: by the number of a step, the events that its condition over all depends
-    on. ``counting``: parts of rules that see every happening. ``exact``: so do all, and details of findings count.
+    ``partners[e]``: the events whose order with ``e`` matters to some check. ``open_pairs``: the pairs of partners
+    (smaller first) whose order is not the same in all worlds. ``clashing[e]``: events that interfere with ``e`` if they
+    are closer than the tolerance, and that may be so close. ``over_all_events``: by the number of a step, the events
+    that its condition over all depends on. ``sees_all``: parts of rules that see every happening. ``exact``: all parts
+    see every happening, and details of findings count.
     """
 
     steps: list[TimedStep]
     events: list[Event]
     times: list[Number]
-    items: list[PlanCheck]
+    checks: list[PlanCheck]
     partners: list[set[int]]
     open_pairs: list[Pair]
-    close: list[list[int]]
-    under_way: dict[int, frozenset[int]]
-    counting: frozenset[int]
+    clashing: list[list[int]]
+    over_all_events: dict[int, frozenset[int]]
+    sees_all: frozenset[int]
     exact: bool
     initial: State
 
-    def initially(self, literal: FactLiteral) -> bool:
+    def is_initial(self, literal: FactLiteral) -> bool:
         """Whether a literal is true in S0."""
         return (literal.code in self.initial.facts[literal.predicate]) is literal.positive
 
@@ -47,7 +46,7 @@ class Schedule(NamedTuple):
 def with_open_durations(
     steps: Sequence[TimedStep], variables: Mapping[int, int], trail: ConstraintTrail
 ) -> list[TimedStep]:
-    """The steps, those in ``variables`` (step number -> variable) with open durations."""
+    """The steps, with open durations for those in ``variables`` (step number -> variable)."""
     return [
         step._replace(duration=cast("Number", trail.variable(variables[step.number])))
         if step.number in variables
@@ -57,88 +56,96 @@ def with_open_durations(
 
 
 def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
-    """What may happen, in order of steps; the literals last. ``exact``: all orders matter.
+    """Find the events in the order of the steps, the timed literals last. ``exact``: all orders matter.
 
-    Linear in the number of events, and in that of pairs which may come in either order or close to each other.
+    Linear in the number of events, and of pairs that may come in either order or close to each other.
     """
-    events: list[Event] = []
-    times: list[Number] = []
-    for step in steps:
-        if not isinstance(step.taken, GroundAction):
-            events.append(Event(ILL_FORMED, step))
-            times.append(step.time)
-            continue
-        events.append(Event(START, step))
-        times.append(step.time)
-        if step.taken.action.end is not None:
-            events.append(Event(END, step))
-            times.append(step.time + (0 if step.duration is None else step.duration))
-    for literal in engine.task.timed_literals:
-        if literal.time > 0:
-            events.append(Event("literal", None, literal))
-            times.append(literal.time)
-    near = _near(times, box, tolerance)
+    timed_events = list(_timed_events(engine, steps))
+    events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
+    near = _near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near)
-    close = [[j for j in sorted(own) if j in near[i]] for i, own in enumerate(builder.clashing)]
-    over_all, rules = list(builder.over_all()), list(builder.rules())
+    clashing = [[j for j in sorted(clashes) if j in near[i]] for i, clashes in enumerate(builder.clashing)]
+    over_all, rules = list(builder.over_all_checks()), list(builder.rule_checks())
     if exact:
-        items = [builder.everything(-1)]
+        checks = [builder.whole_plan_check(-1)]
+        sees_all = frozenset(range(len(engine.rule_set.parts)))
     else:
-        items = [*[builder.event(number, close[number]) for number in range(len(events))], *over_all, builder.goal()]
-        items += rules
+        event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
+        checks = [*event_checks, *over_all, builder.goal_check(), *rules]
+        sees_all = frozenset([check.number for check in rules if check.kind == EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
-    for i, j in {pair for item in items for pair in item.pairs}:
+    for i, j in {pair for check in checks for pair in check.pairs}:
         partners[i].add(j)
         partners[j].add(i)
     open_pairs = []
-    for i, j in [(i, j) for i, own in enumerate(partners) for j in sorted(own) if i < j]:
+    for i, j in [(i, j) for i, own_partners in enumerate(partners) for j in sorted(own_partners) if i < j]:
         least, greatest = time_difference(times[j], times[i], box)
         if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
             open_pairs.append((i, j))
-    counting = frozenset([item.number for item in rules if item.kind == EVERYTHING])
-    if exact:
-        counting = frozenset(range(len(engine.plan.parts)))
     return Schedule(
-        steps, events, times, items, partners, open_pairs, close, builder.under_way, counting, exact, engine.initial()
+        steps,
+        events,
+        times,
+        checks,
+        partners,
+        open_pairs,
+        clashing,
+        builder.over_all_events,
+        sees_all,
+        exact,
+        engine.initial(),
     )
 
 
-def _near(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
-    """The pairs of events that may come in either order, together, or closer than the tolerance."""
+def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
+    timed_events: list[tuple[Event, Number]] = []
+    for step in steps:
+        if not isinstance(step.resolved, GroundAction):
+            timed_events.append((Event(ILL_FORMED, step), step.time))
+            continue
+        timed_events.append((Event(START, step), step.time))
+        if step.resolved.action.end is not None:
+            timed_events.append((Event(END, step), step.time + (0 if step.duration is None else step.duration)))
+    literals = [literal for literal in engine.task.timed_literals if literal.time > 0]
+    return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]
+
+
+def _near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
+    """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
     ranges = [time_difference(time, 0, box) for time in times]
-    out: list[set[int]] = [set() for _ in times]
+    near: list[set[int]] = [set() for _ in times]
     recent: list[int] = []
     for event in sorted(range(len(times)), key=lambda event: ranges[event]):
-        recent = [other for other in recent if ranges[event][0] - ranges[other][1] <= tolerance]
-        for other in recent:
-            out[event].add(other)
-            out[other].add(event)
+        recent = [earlier for earlier in recent if ranges[event][0] - ranges[earlier][1] <= tolerance]
+        for earlier in recent:
+            near[event].add(earlier)
+            near[earlier].add(event)
         recent.append(event)
-    return out
+    return near
 
 
 def time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
-    """The least and the greatest time from one to the other."""
+    """The least and the greatest time from one event to the other."""
     gap = later - earlier
     if not isinstance(gap, Affine):
         return gap, gap
-    least, greatest = value_bounds(gap.items, box)
+    least, greatest = value_bounds(gap.terms, box)
     return gap.constant + least, gap.constant + greatest
 
 
 def connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
-    """The classes of events that are partners, through however many others; in order."""
-    left = dict.fromkeys(events)
-    out = []
+    """The connected components of events under the relation ``partners``, in order."""
+    unassigned = dict.fromkeys(events)
+    components = []
     for first in events:
-        if first not in left:
+        if first not in unassigned:
             continue
-        del left[first]
-        found = [first]
-        for event in found:
-            near = [other for other in left if other in partners[event]]
-            found += near
-            for other in near:
-                del left[other]
-        out.append(sorted(found))
-    return out
+        del unassigned[first]
+        component = [first]
+        for event in component:
+            neighbours = [candidate for candidate in unassigned if candidate in partners[event]]
+            component += neighbours
+            for neighbour in neighbours:
+                del unassigned[neighbour]
+        components.append(sorted(component))
+    return components

@@ -1,4 +1,4 @@
-"""What has been found out so far: cells of items, and cells of worlds in which the trace ends early."""
+"""The results of all runs: cells of worlds for each check, and cells in which the trace ends early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plansafe.verifier.symbolic.durations.world_cells import Cell, contains_worl
 
 
 class WorldVerdict(NamedTuple):
-    """What holds in a world; ``None`` where that is not known. ``violated``: rules, by number."""
+    """The verdict in one world; ``None``: unknown. ``violated``: rules, by number."""
 
     executable: bool | None
     goal: bool | None
@@ -21,96 +21,93 @@ class WorldVerdict(NamedTuple):
 
 
 class CellFinding(NamedTuple):
-    """An item in a cell: ``kept`` says whether it succeeds, or is reached or kept (``None``: undecided)."""
+    """The result of a check in all worlds of a cell; ``None``: undecided."""
 
     cell: Cell
-    kept: bool | None
+    holds: bool | None
 
 
 class ExploredCells:
-    """``findings``: by item. ``stops``: worlds judged as a whole; all those in which a step fails are.
+    """``findings``: by check. ``whole_worlds``: cells with one verdict; all worlds in which a step fails are in one.
 
-    In any other world that lies in a cell of each item, all is known.
+    The verdict in any other world follows if the world is in a cell of each check.
     """
 
-    def __init__(self, engine: Engine, items: list[PlanCheck]) -> None:
+    def __init__(self, engine: Engine, checks: list[PlanCheck]) -> None:
         self.engine = engine
-        self.items = items
-        self.findings: list[list[CellFinding]] = [[] for _ in items]
-        self.stops: list[tuple[Cell, WorldVerdict]] = []
+        self.checks = checks
+        self.findings: list[list[CellFinding]] = [[] for _ in checks]
+        self.whole_worlds: list[tuple[Cell, WorldVerdict]] = []
         self.always_violated: frozenset[int] = frozenset()
         self.always_undecided = False
-        self._known: list[set[frozenset[object]]] = [set() for _ in items]
-        self._of_part: dict[int, list[int]] = {}
-        for number, item in enumerate(items):
-            if item.kind in (RULE, EVERYTHING):
-                self._of_part.setdefault(item.number, []).append(number)
+        self._cells: list[set[frozenset[object]]] = [set() for _ in checks]
+        self._checks_of_part: dict[int, list[int]] = {}
+        for number, check in enumerate(checks):
+            if check.kind in (RULE, EVERYTHING):
+                self._checks_of_part.setdefault(check.number, []).append(number)
 
-    def learn(self, item: int, finding: CellFinding) -> bool:
-        """Add what a run says of an item; False if that is known."""
+    def add_finding(self, check: int, finding: CellFinding) -> bool:
+        """Add the result of a run for a check; False if its cell is known."""
         key = frozenset(finding.cell.items())
-        if key in self._known[item]:
+        if key in self._cells[check]:
             return False
-        self._known[item].add(key)
-        self.findings[item].append(finding)
+        self._cells[check].add(key)
+        self.findings[check].append(finding)
         return True
 
-    def kept(self, outcome: Outcome) -> list[bool | None]:
-        """What a run in which no step failed says of each item."""
-        plan = self.engine.plan
-        out: list[bool | None] = [True] * len(self.items)
-        always, self.always_undecided = set(), False
+    def check_results(self, outcome: Outcome) -> list[bool | None]:
+        """The result of each check in a run in which no step failed."""
+        plan = self.engine.rule_set
+        results: list[bool | None] = [outcome.goal is True if check.kind == GOAL else True for check in self.checks]
+        always_violated, self.always_undecided = set(), False
         for part, binding in outcome.undecided:
             owners = self._owners(part, binding)
             self.always_undecided |= not owners
             for owner in owners:
-                out[owner] = None
+                results[owner] = None
         for violation in outcome.violations:
             rule = plan.parts[violation.part].rule
             owners = self._owners(violation.part, violation.binding)
             if not owners and not plan.rules[rule].preference:
-                always.add(rule)
+                always_violated.add(rule)
             for owner in owners:
-                out[owner] = False
-        self.always_violated = frozenset(always)
-        for number, item in enumerate(self.items):
-            if item.kind == GOAL:
-                out[number] = outcome.goal is True
-        return out
+                results[owner] = False
+        self.always_violated = frozenset(always_violated)
+        return results
 
     def _owners(self, part: int, binding: tuple[int, ...]) -> list[int]:
-        """The items that an instance belongs to; none of an instance that no event touches."""
-        slots = [v.slot for v in self.engine.plan.parts[part].parameters]
-        items = self._of_part.get(part, [])
+        """The checks that an instance belongs to; none for an instance that no event touches."""
+        slots = [v.slot for v in self.engine.rule_set.parts[part].parameters]
+        checks = self._checks_of_part.get(part, [])
         if len(binding) < len(slots):
-            return items  # something that all instances have in common is undefined
+            return checks  # something that all instances have in common is undefined
         objects = {*zip(slots, binding, strict=True)}
-        fitting = [number for number in items if self.items[number].instances <= objects]
-        return sorted(fitting, key=lambda number: len(self.items[number].instances))[-1:]
+        fitting = [number for number in checks if self.checks[number].instances <= objects]
+        return sorted(fitting, key=lambda number: len(self.checks[number].instances))[-1:]
 
-    def is_preference(self, item: PlanCheck) -> bool:
-        """Whether an item is about a preference, which is no violation."""
-        plan = self.engine.plan
-        return item.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[item.number].rule].preference
+    def is_preference(self, check: PlanCheck) -> bool:
+        """Whether a check is about a preference, which is never a violation."""
+        plan = self.engine.rule_set
+        return check.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[check.number].rule].preference
 
-    def judged(self, values: tuple[Number, ...]) -> WorldVerdict | None:
-        """What is known of a world; ``None`` if it has not been explored."""
-        for cell, found in self.stops:
+    def verdict_in(self, values: tuple[Number, ...]) -> WorldVerdict | None:
+        """The verdict in a world; ``None`` if it does not follow from these runs."""
+        for cell, verdict in self.whole_worlds:
             if contains_world(cell, values):
-                return found
+                return verdict
+        if not self.checks:
+            return None
         goal: bool | None = None
         violated = set(self.always_violated)
         undecided = self.always_undecided
-        if not self.items:
-            return None
-        for item, findings in zip(self.items, self.findings, strict=True):
+        for check, findings in zip(self.checks, self.findings, strict=True):
             finding = next((f for f in findings if contains_world(f.cell, values)), None)
             if finding is None:
                 return None
-            if item.kind == GOAL:
-                goal = finding.kept
-            elif finding.kept is False and not self.is_preference(item):
-                violated.add(self.engine.plan.parts[item.number].rule)
-            undecided |= finding.kept is None
+            if check.kind == GOAL:
+                goal = finding.holds
+            elif finding.holds is False and not self.is_preference(check):
+                violated.add(self.engine.rule_set.parts[check.number].rule)
+            undecided |= finding.holds is None
         safe = False if violated else None if undecided else True
         return WorldVerdict(True, goal, safe, frozenset(violated))

@@ -1,27 +1,94 @@
-"""Why a condition on single states holds throughout a run, or does not: by when its facts are true.
+"""Conjunctions of facts that a condition on single states forbids, and why they are never true in a run.
 
-Each fact is true over some spans of time, from an event that makes it true to the next that does not. A conjunction is
-never true if of any choice of spans, one for each literal, two do not overlap: spans that overlap in pairs have a
-moment in common (Helly's theorem on a line). So the order of two events is reason enough, where otherwise the order of
-all would have to be kept.
+Each fact is true over some spans of time, from an event that makes it true to the next event that makes it false. A
+conjunction is never true if every choice of spans, one for each literal, has two that do not overlap: spans that
+overlap in pairs have a common point (Helly's theorem on a line). So the order of a few pairs of events is a sufficient
+reason, where otherwise the run would depend on the order of all events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, FactLiteral
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula, Number, Task, Temporal, Truth, ground
+from plansafe.verifier.model.operations import Leaf, fold_formula
 
+MAX_CONJUNCTIONS = 500
 MAX_STEPS = 5_000
-Place = tuple[Number, bool]
+EventTime = tuple[Number, bool]
+"""The time of an event in a run, and whether it comes after the other events of that time."""
 Order = tuple[int, int]
 
 
+class FactLiteral(NamedTuple):
+    """A fact that is true, or false."""
+
+    predicate: int
+    code: int
+    positive: bool
+
+
+Conjunction = frozenset[FactLiteral]
+ConstantFact = Callable[[int, int], bool | None]
+"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NotConjunctive`."""
+
+
+class NotConjunctive(Exception):
+    """The condition is about more than facts, or has too many conjunctions."""
+
+
+def disjunctive_form(
+    task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
+) -> set[Conjunction]:
+    """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
+
+    Raises :class:`NotConjunctive`.
+    """
+
+    def leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
+        value: bool | None
+        match leaf:
+            case Truth():
+                value = leaf.value
+            case Equal():
+                left, right = ground(leaf, leaf_binding)
+                value = left == right
+            case Atom():
+                code = task.code_of(leaf.arguments, leaf_binding)
+                value = constant(leaf.predicate, code)
+                if value is None:
+                    return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
+            case Compare() | Temporal():
+                raise NotConjunctive
+            case _:
+                assert_never(leaf)
+        return {frozenset()} if value is positive else set()
+
+    return fold_formula(task, formula, binding, truth, leaf_form, _joined)
+
+
+def _joined(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
+    """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
+
+    Without inconsistent conjunctions and, if there are few, without conjunctions that imply another.
+    """
+    joined: set[Conjunction] = {frozenset()} if all_parts else set()
+    for part in parts:
+        joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
+        if len(joined) > MAX_CONJUNCTIONS:
+            raise NotConjunctive
+    return {stronger for stronger in joined if not any([c < stronger for c in joined])} if len(joined) < 100 else joined
+
+
+def is_consistent(conjunction: Conjunction) -> bool:
+    """Whether no fact is both true and false."""
+    return not any([literal._replace(positive=not literal.positive) in conjunction for literal in conjunction])
+
+
 class Span(NamedTuple):
-    """From an event (``None``: from the beginning) until the first of some events (none: for ever), not included."""
+    """From an event (``None``: S0) until the first of some events (empty: the end of the trace), exclusive."""
 
     start: int | None
     ends: tuple[int, ...]
@@ -30,90 +97,95 @@ class Span(NamedTuple):
 class SpanReason(NamedTuple):
     """Whether no conjunction is ever true, and the orders of events that this follows from."""
 
-    kept: bool
+    never_true: bool
     orders: list[Order]
 
 
 class FactSpans:
-    """The spans of a run's facts.
+    """The spans of the facts in a run.
 
-    ``places``: where its events came; ``changes``: the facts that each really adds, and deletes.
+    ``event_times``: of its events; ``changes``: the facts that each event really adds, and deletes.
     """
 
     def __init__(
         self,
-        places: dict[int, Place],
+        event_times: dict[int, EventTime],
         changes: dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]],
-        initially: Callable[[FactLiteral], bool],
+        is_initial: Callable[[FactLiteral], bool],
     ) -> None:
-        self._places = places
+        self._event_times = event_times
         self._changes = changes
-        self._initially = initially
-        self._known: dict[FactLiteral, list[Span]] = {}
+        self._is_initial = is_initial
+        self._spans: dict[FactLiteral, list[Span]] = {}
 
-    def of(self, literal: FactLiteral) -> list[Span]:
+    def spans_of(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
-        found = self._known.get(literal)
-        if found is None:
-            found = self._known[literal] = self._find(literal)
-        return found
+        spans = self._spans.get(literal)
+        if spans is None:
+            spans = self._spans[literal] = self._find_spans(literal)
+        return spans
 
-    def _find(self, literal: FactLiteral) -> list[Span]:
+    def _find_spans(self, literal: FactLiteral) -> list[Span]:
         fact = (literal.predicate, literal.code)
-        turns = []
+        changes = []
         for event, (adds, deletes) in self._changes.items():
             if fact in adds or fact in deletes:
-                turns.append((self._places[event], event, (fact in adds) is literal.positive))
-        turns.sort()
-        starts: list[tuple[int, int | None]] = [(-1, None)] if self._initially(literal) else []
-        starts += [(at, event) for at, (_, event, on) in enumerate(turns) if on]
-        out = []
-        for at, start in starts:
+                changes.append((self._event_times[event], event, (fact in adds) is literal.positive))
+        changes.sort()
+        starts: list[tuple[int, int | None]] = [(-1, None)] if self._is_initial(literal) else []
+        starts += [(index, event) for index, (_, event, makes_true) in enumerate(changes) if makes_true]
+        spans = []
+        for index, start in starts:
             ends: list[int] = []
-            for _, event, on in turns[at + 1 :]:
-                if on and ends:
+            for _, event, makes_true in changes[index + 1 :]:
+                if makes_true and ends:
                     break
-                if not on:
+                if not makes_true:
                     ends.append(event)
-            out.append(Span(start, tuple(ends)))
-        return out
+            spans.append(Span(start, tuple(ends)))
+        return spans
 
     def reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> SpanReason:
         """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`LimitReached`."""
         self._steps = 0
         orders: list[Order] = []
         for conjunction in sorted(conjunctions, key=sorted):
-            choices = sorted([self.of(literal) for literal in conjunction], key=len)
+            choices = sorted([self.spans_of(literal) for literal in conjunction], key=len)
             if within is not None:
                 choices.insert(0, [within])
-            found = self._together(choices, [], orders)
-            if found is not None:
-                pairs = [(a.start, end) for a in found for b in found if a is not b for end in b.ends]
+            overlapping = self._find_overlapping(choices, [], orders)
+            if overlapping is not None:
+                pairs = [(a.start, end) for a in overlapping for b in overlapping if a is not b for end in b.ends]
                 return SpanReason(False, [(start, end) for start, end in pairs if start is not None])
         return SpanReason(True, orders)
 
-    def _together(self, choices: list[list[Span]], chosen: list[Span], orders: list[Order]) -> list[Span] | None:
-        """Spans that all overlap, one of each of the remaining choices; else orders because of which there are none."""
+    def _find_overlapping(
+        self, choices: list[list[Span]], chosen: list[Span], orders: list[Order]
+    ) -> list[Span] | None:
+        """Spans that all overlap, one from each of the remaining choices.
+
+        If there are none, adds the orders of events that exclude them to ``orders``.
+        """
         if len(chosen) == len(choices):
             return chosen
         for span in choices[len(chosen)]:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                raise LimitReached(Limited.QUESTION)
-            apart = next(filter(None, [self._apart(span, other) for other in chosen]), None)
-            if apart is not None:
-                orders.append(apart)
+                raise LimitReached(LimitKind.QUESTION)
+            order = next(filter(None, [self._separating_order(span, earlier) for earlier in chosen]), None)
+            if order is not None:
+                orders.append(order)
                 continue
-            found = self._together(choices, [*chosen, span], orders)
-            if found is not None:
-                return found
+            overlapping = self._find_overlapping(choices, [*chosen, span], orders)
+            if overlapping is not None:
+                return overlapping
         return None
 
-    def _apart(self, one: Span, other: Span) -> Order | None:
-        """The start of one and an end of the other that is not after it."""
-        for a, b in ((one, other), (other, one)):
+    def _separating_order(self, first: Span, second: Span) -> Order | None:
+        """The start of one span and an end of the other that is not after it."""
+        for a, b in ((first, second), (second, first)):
             if a.start is not None:
                 for end in b.ends[:1]:
-                    if self._places[end] <= self._places[a.start]:
+                    if self._event_times[end] <= self._event_times[a.start]:
                         return a.start, end
         return None

@@ -1,8 +1,8 @@
-"""What a verdict consists of: items, each with the few events and orders that it depends on.
+"""The checks that a verdict consists of, each with the few events and orders that it depends on.
 
 A plan is executable if each event succeeds and each condition over all holds; it is safe if no instance of a rule is
-violated. Each of these depends on a few of the events alone, so what a run has found out about one item holds in more
-worlds than the run as a whole, and independent uncertainties add up instead of multiplying.
+violated. Each of these checks depends on few events. So the result of a run for one check holds in more worlds than the
+run as a whole, and the number of runs is a sum over independent open durations, not a product.
 """
 
 from __future__ import annotations
@@ -15,33 +15,40 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint, interference
+from plansafe.verifier.model.footprints import (
+    Footprint,
+    FootprintFinder,
+    StateVariable,
+    empty_footprint,
+    find_interference,
+)
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.durations.affine import Topic
-from plansafe.verifier.symbolic.durations.conjunctions import (
+from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
     Conjunction,
     NotConjunctive,
     disjunctive_form,
 )
-from plansafe.verifier.symbolic.durations.touched_instances import PartReads, TouchedInstances
+from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
 
 MAX_CLASSES = 300
 Pair = tuple[int, int]
-Instances = frozenset[tuple[int, int]]
 EVENT, OVER_ALL, RULE, GOAL, EVERYTHING = "event", "over all", "rule", "goal", "everything"
 
 
 class PlanCheck(NamedTuple):
-    """Something that succeeds, holds, or is violated.
+    """One check: an event succeeds, a condition over all or the goal holds, or instances of a rule are not violated.
 
-    ``number``: of the event, the step, or the part of a rule. ``events``: those it depends on, if all others succeed
-    where they are. ``pairs``: those among them (smaller first) whose order it depends on. ``touching``: events that
-    change what instances of a rule read; ``instances``: objects for parameters, by slot. An instance belongs to the
-    item of its rule that says most about it. ``never``: if it is only about facts in single states, what is never to be
-    true; then the order of ``turning`` events, which change one fact in opposite ways, says when each fact is true, and
-    few of the other ``pairs`` matter (:mod:`.spans`). ``within``: the start and the end between which it is not.
+    ``number``: of the event, the step, or the part of a rule. ``events``: the events that the check depends on, if all
+    others succeed at their places. ``pairs``: the pairs of them (smaller first) whose order it depends on.
+    ``touching``: events that change what instances of a rule read; ``instances``: objects for parameters, by slot. An
+    instance belongs to the check of its rule with the most objects that the instance has.
+
+    If the check is only about facts in single states, ``forbidden`` are the conjunctions that must never be true,
+    throughout the run or between the events ``within``. Then the order of ``opposing`` events, which change one fact in
+    opposite ways, says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
     kind: str
@@ -50,12 +57,12 @@ class PlanCheck(NamedTuple):
     pairs: frozenset[Pair]
     touching: frozenset[int] = frozenset()
     instances: Instances = frozenset()
-    never: frozenset[Conjunction] | None = None
-    turning: frozenset[Pair] = frozenset()
+    forbidden: frozenset[Conjunction] | None = None
+    opposing: frozenset[Pair] = frozenset()
     within: Pair | None = None
 
-    def topics(self, batches: dict[int, int]) -> Iterator[Topic]:
-        """What a run has decided for this item, apart from orders; ``batches``: the happening of each event."""
+    def topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
+        """The topics of the constraints that decide this check, except orders; ``batch_of``: each event's happening."""
         yield ()
         for event in self.events:
             yield "present", event
@@ -66,18 +73,18 @@ class PlanCheck(NamedTuple):
             yield "over", self.number
         elif self.kind == GOAL:
             yield ("goal",)
-        for number in {batches[event] for event in self.events if event in batches}:
-            yield "take", number
+        for batch in {batch_of[event] for event in self.events if event in batch_of}:
+            yield "take", batch
         touching = self.events if self.kind == EVERYTHING else self.touching
-        for number in {batches[event] for event in touching if event in batches}:
-            yield "part", self.number, number
-            yield "depart", number
+        for batch in {batch_of[event] for event in touching if event in batch_of}:
+            yield "part", self.number, batch
+            yield "depart", batch
         if self.kind in (RULE, EVERYTHING):
             yield "end", self.number
 
 
 class PlanCheckBuilder:
-    """Finds the items of a plan's events. ``near[e]``: those whose order with ``e`` is not the same in all worlds."""
+    """Finds the checks of a plan. ``near[e]``: the events whose order with ``e`` is not the same in all worlds."""
 
     def __init__(self, engine: Engine, events: list[Event], near: list[set[int]]) -> None:
         self.engine = engine
@@ -85,124 +92,159 @@ class PlanCheckBuilder:
         self.near = near
         self.footprints = engine.footprints
         self._initial = engine.initial()
-        self.prints = [event_footprint(self.footprints, event) for event in events]
-        self._effects = [effect_footprint(self.footprints, event) for event in events]
-        self._writers: dict[Key, list[int]] = {}
-        self._of_predicate: dict[int, list[int]] = {}
-        for number, own in enumerate(self.prints):
-            for fact in own.changes:
-                self._writers.setdefault(fact, []).append(number)
-            for predicate in {fact[0] for fact in own.changes}:
-                self._of_predicate.setdefault(predicate, []).append(number)
-        self.under_way: dict[int, frozenset[int]] = {}
+        self._event_footprints = [event_footprint(self.footprints, event) for event in events]
+        self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
+        self._writers: dict[StateVariable, list[int]] = {}
+        self._writers_of_predicate: dict[int, list[int]] = {}
+        for number, footprint in enumerate(self._event_footprints):
+            for key in footprint.changes:
+                self._writers.setdefault(key, []).append(number)
+            for predicate in {key[0] for key in footprint.changes}:
+                self._writers_of_predicate.setdefault(predicate, []).append(number)
+        self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if interference(own, self.prints[j]) is not None} for i, own in enumerate(self.prints)
+            {j for j in near[i] if find_interference(footprint, self._event_footprints[j]) is not None}
+            for i, footprint in enumerate(self._event_footprints)
         ]
 
-    def among(self, group: Iterable[int]) -> Iterator[Pair]:
-        """All pairs of a group (smaller first) that are near each other."""
-        known = {*group}
-        return ((i, j) for i in known for j in self.near[i] if i < j and j in known)
+    # -- dependencies -------------------------------------------------------------------------------------------------
 
-    def writers(self, read: Footprint) -> set[int]:
-        """The events that may change what is read."""
-        out = {event for fact in read.reads for event in self._writers.get(fact, ())}
-        return out.union(*[self._of_predicate.get(predicate, ()) for predicate in read.behind])
+    def _near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
+        """All pairs of these events (smaller first) that are near each other."""
+        members = {*events}
+        return ((i, j) for i in members for j in self.near[i] if i < j and j in members)
 
-    def item(
+    def _writers_of(self, footprint: Footprint) -> set[int]:
+        """The events that may change the facts and fluents that are read."""
+        writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
+        return writers.union(*[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.behind])
+
+    def _with_dependencies(self, events: Iterable[int]) -> frozenset[int]:
+        """The events, and the events that their effects depend on."""
+        closure = {*events}
+        stack = list(closure)
+        while stack:
+            event = stack.pop()
+            writers = self._writers_of(self._effect_footprints[event])
+            if self._effect_footprints[event].reads and self.events[event].kind == END:
+                writers.add(event - 1)  # conditions at the start are read there
+            writers -= closure
+            closure |= writers
+            stack += writers
+        return frozenset(closure)
+
+    def _check(
         self,
         kind: str,
         number: int,
-        first: Iterable[int],
-        read: Footprint | None = None,
+        events: Iterable[int],
         pairs: Iterable[Pair] = (),
         touching: Iterable[int] = (),
         instances: Instances = frozenset(),
     ) -> PlanCheck:
-        """An item that depends on the effects of ``first`` and on what it reads; and on what those effects depend."""
-        found = {*first} if read is None else {*first} | self.writers(read)
-        stack = list(found)
-        while stack:
-            event = stack.pop()
-            new = self.writers(self._effects[event])
-            if self._effects[event].reads and self.events[event].kind == END:
-                new.add(event - 1)  # conditions at the start are read there
-            new -= found
-            found |= new
-            stack += new
-        clashes = [(i, j) for i in found for j in self.clashing[i] if i < j and j in found]
-        return PlanCheck(kind, number, frozenset(found), frozenset([*clashes, *pairs]), frozenset(touching), instances)
+        """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
+        closure = self._with_dependencies(events)
+        clashes = [(i, j) for i in closure for j in self.clashing[i] if i < j and j in closure]
+        return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
 
-    def over_all(self) -> Iterator[PlanCheck]:
-        """The conditions that must hold while actions are under way."""
+    # -- checks -------------------------------------------------------------------------------------------------------
+
+    def event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
+        """The check that an event succeeds, which also depends on the events ``close`` to it."""
+        return self._check(EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
+
+    def goal_check(self) -> PlanCheck:
+        """The check of the goal."""
+        footprint = empty_footprint()
+        self.footprints.read(self.engine.task.goal, {}, footprint)
+        return self._check(GOAL, 0, self._writers_of(footprint))
+
+    def whole_plan_check(self, number: int) -> PlanCheck:
+        """A check that depends on the order of all events."""
+        events = range(len(self.events))
+        return PlanCheck(EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
+
+    def over_all_checks(self) -> Iterator[PlanCheck]:
+        """The checks of the conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
-            if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
+            if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
                 continue
-            action, objects = event.step.taken
+            action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
-                read = empty_footprint()
-                self.footprints.read(action.over_all, binding, read)
-                changing = self.writers(read)
-                group = sorted({*changing, number - 1, number})  # with its start and its end
-                self.under_way[event.step.number] = frozenset(group)
-                item = self.item(OVER_ALL, event.step.number, group, None, self.among(group))
-                item = item._replace(within=(number - 1, number))
-                yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
+                footprint = empty_footprint()
+                self.footprints.read(action.over_all, binding, footprint)
+                writers = self._writers_of(footprint)
+                events = sorted({*writers, number - 1, number})  # with its start and its end
+                self.over_all_events[event.step.number] = frozenset(events)
+                check = self._check(OVER_ALL, event.step.number, events, self._near_pairs(events))
+                check = check._replace(within=(number - 1, number))
+                yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
 
-    def goal(self) -> PlanCheck:
-        """The goal, with what it reads."""
-        read = empty_footprint()
-        self.footprints.read(self.engine.task.goal, {}, read)
-        return self.item(GOAL, 0, (), read)
-
-    def event(self, number: int, close: Iterable[int]) -> PlanCheck:
-        """Whether an event succeeds, which also depends on what is ``close`` to it."""
-        return self.item(EVENT, number, (number, *close), self.prints[number])
-
-    def everything(self, number: int) -> PlanCheck:
-        """What depends on the order of all events."""
-        events = range(len(self.events))
-        return PlanCheck(EVERYTHING, number, frozenset(events), frozenset(self.among(events)))
-
-    def rules(self) -> Iterator[PlanCheck]:
-        """The instances of rules: those together that the same events touch."""
-        plan = self.engine.plan
-        for number, part in enumerate(plan.parts):
-            watcher = PartReads(part, self.engine, self.footprints)
-            if watcher.everything:
-                yield self.everything(number)
+    def rule_checks(self) -> Iterator[PlanCheck]:
+        """The checks of the rules, one for the instances that the same events touch."""
+        for number, part in enumerate(self.engine.rule_set.parts):
+            part_reads = PartReads(part, self.engine, self.footprints)
+            if part_reads.sees_all:
+                yield self.whole_plan_check(number)
                 continue
-            seen = [watcher.touches(event, own) for event, own in zip(self.events, self.prints, strict=True)]
-            found = instance_classes([touch for touches in seen for touch in touches])
-            for instances in found or [frozenset()]:
-                known = [[t for t in own if not found or t.instances <= instances] for own in seen]
-                touching = [event for event, own in enumerate(known) if own]
-                pairs = [(i, j) for i, j in self.among(touching) if watcher.ordered(known[i], known[j])]
-                item = self.item(RULE, number, touching, None, pairs, touching, instances)
-                if part.mode == "always" and found and pairs:
-                    finer = [other for other in found if other > instances]
-                    item = self._facts_alone(item, touching, part.body, self._bindings(part, instances, finer))
-                yield item
+            events = zip(self.events, self._event_footprints, strict=True)
+            touches = [part_reads.touches(event, footprint) for event, footprint in events]
+            classes = instance_classes([touch for event_touches in touches for touch in event_touches])
+            for instances in classes or [frozenset()]:
+                class_touches = [
+                    [touch for touch in event_touches if not classes or touch.instances <= instances]
+                    for event_touches in touches
+                ]
+                touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
+                pairs = [
+                    (i, j)
+                    for i, j in self._near_pairs(touching)
+                    if part_reads.depends_on_order(class_touches[i], class_touches[j])
+                ]
+                check = self._check(RULE, number, touching, pairs, touching, instances)
+                if part.mode == "always" and classes and pairs:
+                    finer = [finer_class for finer_class in classes if finer_class > instances]
+                    bindings = self._bindings(part, instances, finer)
+                    check = self._with_forbidden(check, touching, part.body, bindings)
+                yield check
 
     def _bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
-        """The instances of a part that have these objects, and no more of those that events name."""
-        known = dict(instances)
+        """The instances of a part that have these objects, and that are not in a finer class."""
+        fixed = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
         slots = [v.slot for v in part.parameters]
-        choices = [(known[slot],) if slot in known else domain for slot, domain in zip(slots, domains, strict=True)]
+        choices = [(fixed[slot],) if slot in fixed else domain for slot, domain in zip(slots, domains, strict=True)]
         for objects in product(*choices):
             binding = dict(zip(slots, objects, strict=True))
-            if not any([other <= binding.items() for other in finer]):
+            if not any([finer_class <= binding.items() for finer_class in finer]):
                 yield binding
 
-    def _facts_alone(
-        self, item: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
+    # -- conditions on facts in single states -------------------------------------------------------------------------
+
+    def _with_forbidden(
+        self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
-        """The item with what is never to be true, if it is about facts in single states."""
-        changed = {fact for event in changing for fact in self.prints[event].changes}
-        action_predicates = {*self.engine.plan.action_predicates.values()}
+        """The check with its ``forbidden`` conjunctions, if it is only about facts in single states."""
+        forbidden = self._forbidden(changing, formula, bindings)
+        if forbidden is None:
+            return check
+        facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
+        adds = {event: self._event_footprints[event].adds & facts for event in check.events}
+        deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
+        near_pairs = self._near_pairs(sorted(check.events))
+        opposing = [(i, j) for i, j in near_pairs if adds[i] & deletes[j] or deletes[i] & adds[j]]
+        if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
+            opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]
+        return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
+
+    def _forbidden(
+        self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
+    ) -> set[Conjunction] | None:
+        """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
+        changed = {key for event in changing for key in self._event_footprints[event].changes}
+        action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
@@ -210,63 +252,57 @@ class PlanCheckBuilder:
                 raise NotConjunctive
             return None if (predicate, code) in changed else code in self._initial.facts[predicate]
 
-        never: set[Conjunction] = set()
+        forbidden: set[Conjunction] = set()
         try:
             for binding in bindings:
-                never |= disjunctive_form(self.engine.task, formula, binding, False, constant)
-                if len(never) > MAX_CONJUNCTIONS:
-                    return item
+                forbidden |= disjunctive_form(self.engine.task, formula, binding, False, constant)
+                if len(forbidden) > MAX_CONJUNCTIONS:
+                    return None
         except NotConjunctive:
-            return item
-        facts = {(literal.predicate, literal.code) for conjunction in never for literal in conjunction}
-        adds = {event: self.prints[event].adds & facts for event in item.events}
-        deletes = {event: self.prints[event].deletes & facts for event in item.events}
-        turning = [(i, j) for i, j in self.among(sorted(item.events)) if adds[i] & deletes[j] or deletes[i] & adds[j]]
-        if not item.events <= {*changing, *(item.within or ())}:  # effects that depend on others
-            turning += [(i, j) for i in item.events for j in self.clashing[i] if i < j and j in item.events]
-        return item._replace(never=frozenset(never), turning=frozenset(turning))
+            return None
+        return forbidden
 
 
 def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
-    """The sets of instances that the same events touch, by the objects that they have; none if there are too many.
+    """The sets of instances that the same events touch, by their objects; empty if there are too many.
 
-    All that an event says of the instances it touches, and whatever several of them say together.
+    Closed under intersection: the objects of several touches together are also a class.
     """
-    found = dict.fromkeys([touch.instances for touch in touches])
-    stack = list(found)
+    classes = dict.fromkeys([touch.instances for touch in touches])
+    stack = list(classes)
     while stack:
-        one = stack.pop()
-        for other in list(found):
-            both = one | other
-            if both not in found and len(dict(both)) == len(both):
-                found[both] = None
+        first = stack.pop()
+        for second in list(classes):
+            both = first | second
+            if both not in classes and len(dict(both)) == len(both):
+                classes[both] = None
                 stack.append(both)
-        if len(found) > MAX_CLASSES:
+        if len(classes) > MAX_CLASSES:
             return []
-    return list(found)
+    return list(classes)
 
 
-def event_footprint(footprints: Footprints, event: Event) -> Footprint:
+def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
-        return footprints.of_action(event.step.taken.action, event.step.taken.binding, event.kind == END)
-    out = empty_footprint()
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
+        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
+    footprint = empty_footprint()
     if event.literal is not None:
         literal = event.literal
         code = footprints.task.encode(literal.arguments)
         if literal.fluent:
-            footprints.assign(literal.predicate, code, "assign", out)
+            footprints.assign(literal.predicate, code, "assign", footprint)
         else:
-            (out.adds if literal.value else out.deletes).add((literal.predicate, code))
-    return out
+            (footprint.adds if literal.value else footprint.deletes).add((literal.predicate, code))
+    return footprint
 
 
-def effect_footprint(footprints: Footprints, event: Event) -> Footprint:
+def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
-    out = empty_footprint()
-    if event.step is not None and isinstance(event.step.taken, GroundAction):
+    footprint = empty_footprint()
+    if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
-            for binding in footprints.task.bindings(effect.variables, event.step.taken.binding):
-                footprints.depend(effect, binding, out)
-                footprints.read((effect.at_start,), binding, out)
-    return out
+            for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
+                footprints.depend(effect, binding, footprint)
+                footprints.read((effect.at_start,), binding, footprint)
+    return footprint

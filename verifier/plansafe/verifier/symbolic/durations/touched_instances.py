@@ -1,8 +1,8 @@
-"""Which instances of the rules an event touches, and which rules see every happening.
+"""The instances of the rules that an event touches, and the rules that see every happening.
 
 An instance reads some ground facts and fluents. Most formulas do not notice happenings that change none of these
-(stuttering), so the order of two events matters to a rule only if one of its instances reads what both change. What
-counts letters (``next``, ``yesterday``) or names actions inside a formula sees all of them.
+(stuttering), so a rule depends on the order of two events only if one of its instances reads what both change. Parts
+that count letters (``next``, ``yesterday``) or name actions inside a formula see every happening.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
-from plansafe.verifier.model.footprints import Footprint, Footprints, Key
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.model.operations import (
     NEIGHBOUR_OPERATORS,
     atoms_and_fluents,
+    atoms_in,
     is_temporal,
     mentions,
     subformulas,
@@ -28,104 +29,109 @@ Instances = frozenset[tuple[int, int]]
 
 
 class TouchedInstances(NamedTuple):
-    """Instances of a part that an event touches. ``matches``: it is a step that the part is about."""
+    """Instances of a part that an event touches. ``matches``: the event is a step that the part is about."""
 
     instances: Instances
     matches: bool
 
 
 class PartReads:
-    """What a part of a rule looks at.
+    """The facts and steps that a part of a rule reads.
 
-    ``momentary``: it is judged where a step matches, by a condition on that state alone. Then the events that it reads
-    have an order with the steps it matches, and none among themselves.
+    ``sees_all``: every happening. ``at_matching_steps``: only the states of steps that match, without their past. Then
+    only the order of a matching step and an event that it reads matters.
     """
 
-    def __init__(self, part: RulePart, engine: Engine, prints: Footprints) -> None:
+    def __init__(self, part: RulePart, engine: Engine, footprints: FootprintFinder) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
-        momentary = engine.plan.momentary
-        about = part.step is not None and step_predicate(part.step) in momentary
+        momentary = engine.rule_set.momentary
+        about_momentary = part.step is not None and step_predicate(part.step) in momentary
         self.engine = engine
-        self.everything = _counts(formulas, momentary) or (part.step is not None and part.after and not about)
-        self.last_only = part.mode == "end" and not is_temporal(part.body)
-        self.momentary = about and not any([is_temporal(f) for f in formulas])
+        self.sees_all = _counts_letters(formulas, momentary) or (
+            part.step is not None and part.after and not about_momentary
+        )
+        self.last_state_only = part.mode == "end" and not is_temporal(part.body)
+        self.at_matching_steps = about_momentary and not any([is_temporal(formula) for formula in formulas])
         self._domains = {v.slot: engine.task.domain_sets[v.domain] for v in part.parameters}
-        self._matched = [_atom(part.step)] if part.step is not None and about else []
+        self._step: Atom | None = None
         self._read: dict[int, list[tuple[int, ...]]] = {}
-        self._behind: set[int] = set()
-        if part.step is not None and not about:
+        self._inputs: set[int] = set()
+        """What the derived predicates depend on that the part reads."""
+        if part.step is not None and about_momentary:
+            self._step = next(atoms_in(part.step))
+        elif part.step is not None:
             formulas.append(part.step)
         for formula in formulas:
             for read in atoms_and_fluents(formula):
-                self._read.setdefault(prints.subject(read), []).append(read.arguments)
+                self._read.setdefault(footprints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
-                    self._behind |= prints.inputs_of(read.predicate)
+                    self._inputs |= footprints.inputs_of(read.predicate)
 
-    def touches(self, event: Event, own: Footprint) -> list[TouchedInstances]:
+    def touches(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""
         action_facts = _action_facts(self.engine, event)
-        out = []
-        for predicate, code in [*own.changes, *action_facts]:
-            if predicate in self._behind:
-                out.append(TouchedInstances(frozenset(), False))
+        touches = []
+        for predicate, code in [*footprint.changes, *action_facts]:
+            if predicate in self._inputs:
+                touches.append(TouchedInstances(frozenset(), False))
             for arguments in self._read.get(predicate, ()):
-                found = self._match(arguments, code)
-                if found is not None:
-                    out.append(TouchedInstances(found, False))
-        for atom in self._matched:
-            for predicate, code in action_facts:
-                found = self._match(atom.arguments, code) if predicate == atom.predicate else None
-                if found is not None:
-                    out.append(TouchedInstances(found, True))
-        return out
+                instances = self._match(arguments, code)
+                if instances is not None:
+                    touches.append(TouchedInstances(instances, False))
+        step = self._step
+        for predicate, code in action_facts:
+            instances = self._match(step.arguments, code) if step is not None and step.predicate == predicate else None
+            if instances is not None:
+                touches.append(TouchedInstances(instances, True))
+        return touches
 
     def _match(self, arguments: tuple[int, ...], code: int) -> Instances | None:
         """The objects that a ground fact gives to the parameters; ``None`` if no instance reads it."""
-        objects = self.engine.task.decode(code, len(arguments))
-        out: dict[int, int] = {}
-        for argument, given in zip(arguments, objects, strict=True):
+        slots: dict[int, int] = {}
+        for argument, number in zip(arguments, self.engine.task.decode(code, len(arguments)), strict=True):
             if argument >= 0:
-                fits = argument == given
+                fits = argument == number
             else:
-                domain = self._domains.get(-1 - argument)  # none of a variable that is quantified inside
-                fits = domain is None or (given in domain and out.setdefault(-1 - argument, given) == given)
+                domain = self._domains.get(-1 - argument)  # none for a variable that a quantifier binds
+                fits = domain is None or (number in domain and slots.setdefault(-1 - argument, number) == number)
             if not fits:
                 return None
-        return frozenset(out.items())
+        return frozenset(slots.items())
 
-    def ordered(self, one: list[TouchedInstances], other: list[TouchedInstances]) -> bool:
-        """Whether the part may see in which order two events happen that touch these instances."""
-        if self.last_only:
+    def depends_on_order(self, first: list[TouchedInstances], second: list[TouchedInstances]) -> bool:
+        """Whether the part may depend on the order of two events that touch these instances."""
+        if self.last_state_only:
             return False
-        return any([a.matches or b.matches or not self.momentary for a in one for b in other if share_instance(a, b)])
+        return any(
+            [
+                (a.matches or b.matches or not self.at_matching_steps) and share_instance(a.instances, b.instances)
+                for a in first
+                for b in second
+            ]
+        )
 
 
-def share_instance(one: TouchedInstances, other: TouchedInstances) -> bool:
-    """Whether an instance is touched both ways."""
-    both = one.instances | other.instances
-    return len(dict(both)) == len(both)
+def share_instance(first: Instances, second: Instances) -> bool:
+    """Whether some instance has the objects of both."""
+    union = first | second
+    return len(dict(union)) == len(union)
 
 
-def _counts(formulas: list[Formula], momentary: frozenset[int]) -> bool:
-    return any(
+def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
+    """Whether a formula names a momentary action, or counts letters."""
+    return any([mentions(formula, momentary) for formula in formulas]) or any(
         [
-            mentions(formula, momentary)
-            or any([isinstance(p, Temporal) and p.operator in NEIGHBOUR_OPERATORS for p in subformulas(formula)])
+            isinstance(part, Temporal) and part.operator in NEIGHBOUR_OPERATORS
             for formula in formulas
+            for part in subformulas(formula)
         ]
     )
 
 
-def _atom(step: Formula) -> Atom:
-    atom = next(iter(atoms_and_fluents(step)))
-    assert isinstance(atom, Atom)
-    return atom
-
-
-def _action_facts(engine: Engine, event: Event) -> list[Key]:
+def _action_facts(engine: Engine, event: Event) -> list[StateVariable]:
     """The action facts that change with an event."""
-    if event.step is None or not isinstance(event.step.taken, GroundAction):
+    if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
-    found = [engine.action_fact(kind, event.step.taken) for kind in kinds]
-    return [action_fact for action_fact in found if action_fact is not None]
+    action_facts = [engine.action_fact(kind, event.step.resolved) for kind in kinds]
+    return [action_fact for action_fact in action_facts if action_fact is not None]

@@ -1,4 +1,4 @@
-"""Cells: sets of worlds that a run cannot tell apart, as ranges of linear forms."""
+"""Cells: sets of worlds that a run cannot distinguish, as ranges of linear forms."""
 
 from __future__ import annotations
 
@@ -14,79 +14,77 @@ Box: TypeAlias = "tuple[tuple[Number, Number], ...]"
 
 
 class ValueRange(NamedTuple):
-    """The values between two bounds (``None``: there is none), without the bounds that are open and some others."""
+    """The values between two bounds (``None``: unbounded), except bounds that are open and ``excluded`` values."""
 
     low: Number | None = None
     low_open: bool = False
     high: Number | None = None
     high_open: bool = False
-    without: frozenset[Number] = frozenset()
+    excluded: frozenset[Number] = frozenset()
 
-    def above(self, bound: Number, is_open: bool) -> ValueRange:
-        """What is left above a bound."""
+    def with_lower_bound(self, bound: Number, is_open: bool) -> ValueRange:
+        """The values of the range above a bound."""
         if self.low is None or bound > self.low or (bound == self.low and is_open):
             return self._replace(low=bound, low_open=is_open)
         return self
 
-    def below(self, bound: Number, is_open: bool) -> ValueRange:
-        """What is left below a bound."""
+    def with_upper_bound(self, bound: Number, is_open: bool) -> ValueRange:
+        """The values of the range below a bound."""
         if self.high is None or bound < self.high or (bound == self.high and is_open):
             return self._replace(high=bound, high_open=is_open)
         return self
 
-    def holds(self, value: Number) -> bool:
-        """Whether a value is in the range."""
-        if self.low is not None and (value < self.low or (value == self.low and self.low_open)):
+    def contains(self, number: Number) -> bool:
+        """Whether a number is in the range."""
+        if self.low is not None and (number < self.low or (number == self.low and self.low_open)):
             return False
-        if self.high is not None and (value > self.high or (value == self.high and self.high_open)):
+        if self.high is not None and (number > self.high or (number == self.high and self.high_open)):
             return False
-        return value not in self.without
+        return number not in self.excluded
+
+    def without_implied(self, least: Number, greatest: Number) -> ValueRange:
+        """The range without the bounds that follow from the least and greatest possible value."""
+        bounds = self._replace(excluded=_NO_NUMBERS)
+        excluded = [number for number in self.excluded if least <= number <= greatest and bounds.contains(number)]
+        needed = self._replace(excluded=frozenset(excluded))
+        if self.low is not None and (self.low < least or (self.low == least and not self.low_open)):
+            needed = needed._replace(low=None, low_open=False)
+        if self.high is not None and (self.high > greatest or (self.high == greatest and not self.high_open)):
+            needed = needed._replace(high=None, high_open=False)
+        return needed
 
 
+_NO_NUMBERS: frozenset[Number] = frozenset()
 Cell: TypeAlias = dict[LinearTerms, ValueRange]
-"""What a run has found out: forms (the first coefficient is 1) with the ranges they lie in; all of them at once."""
+"""Linear forms (the first coefficient is 1) with their ranges. Each world of the cell satisfies all of them."""
 
 
-def cell_of(marks: Iterable[LinearConstraint], box: Box) -> Cell:
-    """The worlds of the box where all marks are so; bounds that the box implies are left out."""
-    out: Cell = {}
-    for items, constant, relation in marks:
-        scale = items[0][1]
-        form = tuple([(variable, normal_number(Fraction(factor) / scale)) for variable, factor in items])
+def cell_of(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
+    """The worlds of the box that satisfy all constraints; bounds that the box implies are left out."""
+    ranges: Cell = {}
+    for terms, constant, relation in constraints:
+        scale = terms[0][1]
+        form = tuple([(variable, normal_number(Fraction(factor) / scale)) for variable, factor in terms])
         bound = normal_number(Fraction(-constant) / scale)
         if scale < 0:
             relation = relation.translate({ord("<"): ">", ord(">"): "<"})
-        known = out.get(form, ValueRange())
+        form_range = ranges.get(form, ValueRange())
         match relation:
             case "<" | "<=":
-                known = known.below(bound, relation == "<")
+                form_range = form_range.with_upper_bound(bound, relation == "<")
             case ">" | ">=":
-                known = known.above(bound, relation == ">")
+                form_range = form_range.with_lower_bound(bound, relation == ">")
             case "=":
-                known = known.below(bound, False).above(bound, False)
+                form_range = form_range.with_upper_bound(bound, False).with_lower_bound(bound, False)
             case _:
-                known = known._replace(without=known.without | {bound})
-        out[form] = known
-    needed = {form: _needed(known, *value_bounds(form, box)) for form, known in out.items()}
-    return {form: known for form, known in needed.items() if known != ValueRange()}
-
-
-def _needed(known: ValueRange, least: Number, greatest: Number) -> ValueRange:
-    """A range without what follows from the least and greatest value there are."""
-    without = frozenset([v for v in known.without if least <= v <= greatest and known._replace(without=_NONE).holds(v)])
-    known = known._replace(without=without)
-    if known.low is not None and (known.low < least or (known.low == least and not known.low_open)):
-        known = known._replace(low=None, low_open=False)
-    if known.high is not None and (known.high > greatest or (known.high == greatest and not known.high_open)):
-        known = known._replace(high=None, high_open=False)
-    return known
-
-
-_NONE: frozenset[Number] = frozenset()
+                form_range = form_range._replace(excluded=form_range.excluded | {bound})
+        ranges[form] = form_range
+    needed = {form: form_range.without_implied(*value_bounds(form, box)) for form, form_range in ranges.items()}
+    return {form: form_range for form, form_range in needed.items() if form_range != ValueRange()}
 
 
 def value_bounds(form: LinearTerms, box: Box) -> tuple[Number, Number]:
-    """The least and the greatest value of a form."""
+    """The least and the greatest value of a linear form in the box."""
     least = greatest = Fraction(0)
     for variable, factor in form:
         low, high = box[variable]
@@ -96,23 +94,29 @@ def value_bounds(form: LinearTerms, box: Box) -> tuple[Number, Number]:
 
 
 def contains_world(cell: Cell, values: tuple[Number, ...]) -> bool:
-    """Whether a world lies in a cell."""
-    return all([known.holds(sum([f * values[v] for v, f in form])) for form, known in cell.items()])
+    """Whether a world is in a cell."""
+    return all(
+        [
+            form_range.contains(sum([factor * values[variable] for variable, factor in form]))
+            for form, form_range in cell.items()
+        ]
+    )
 
 
-def simplest_world(cell: Cell, box: Box, values: tuple[Number, ...], wanted: tuple[Number, ...]) -> tuple[Number, ...]:
-    """A world of the cell that reads better than ``values``: durations as wanted, or with few decimals.
+def simplest_world(
+    cell: Cell, box: Box, values: tuple[Number, ...], preferred: tuple[Number, ...]
+) -> tuple[Number, ...]:
+    """A world of the cell that is easier to read than ``values``: ``preferred`` durations, or few decimals.
 
-    One variable is changed at a time, the others staying as they are.
+    One variable is changed at a time; the others keep their values.
     """
-    found = list(values)
-    for number, (low, high) in enumerate(box):
-        for value in (wanted[number], *[_rounded(found[number], digits) for digits in range(4)]):
-            if low <= value <= high and contains_world(cell, (*found[:number], value, *found[number + 1 :])):
-                found[number] = value
+    simplest = list(values)
+    for variable, (low, high) in enumerate(box):
+        roundings = [normal_number(Fraction(round(simplest[variable] * 10**d), 10**d)) for d in range(4)]
+        for duration in (preferred[variable], *roundings):
+            if low <= duration <= high and contains_world(
+                cell, (*simplest[:variable], duration, *simplest[variable + 1 :])
+            ):
+                simplest[variable] = duration
                 break
-    return tuple(found)
-
-
-def _rounded(value: Number, digits: int) -> Number:
-    return normal_number(Fraction(round(value * 10**digits), 10**digits))
+    return tuple(simplest)

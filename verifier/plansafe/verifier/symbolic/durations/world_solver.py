@@ -1,4 +1,4 @@
-"""Worlds that are not explored yet, proposed by Z3's simplex."""
+"""Search for unexplored worlds with Z3's simplex."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SolverTimeout(Exception):
 
 
 class WorldSolver:
-    """Worlds of the box outside some cells, and for some item outside all of its cells."""
+    """Finds worlds of the box that are outside some cells, and for some check outside all of its cells."""
 
     def __init__(self, box: Box, deadline: float | None) -> None:
         import z3  # noqa: PLC0415 - heavy, and in an extra
@@ -28,92 +28,88 @@ class WorldSolver:
         self._sums: dict[LinearTerms, Any] = {}
         self._bounds: dict[tuple[LinearTerms, str, Number], Any] = {}
         self._variables = [z3.Real(f"d{number}") for number in range(len(box))]
-        self._stops: list[Any] = []
-        self._solver = self._fresh()
+        self._excluded: list[Any] = []
+        self._solver = self._make_solver()
 
-    def _fresh(self) -> Any:
+    def _make_solver(self) -> Any:
         solver = self._z3.SimpleSolver()
         for variable, (low, high) in enumerate(self._box):
             solver.add(self._bound(((variable, 1),), ">=", low), self._bound(((variable, 1),), "<=", high))
-        solver.add(*self._stops)
+        solver.add(*self._excluded)
         return solver
 
-    def _number(self, value: Number) -> Any:
-        return self._z3.Q(value.numerator, value.denominator)
+    def _number(self, number: Number) -> Any:
+        return self._z3.Q(number.numerator, number.denominator)
 
-    def _bound(self, form: LinearTerms, relation: str, value: Number) -> Any:
-        key = (form, relation, value)
-        found = self._bounds.get(key)
-        if found is None:
-            total = self._sums.get(form)
-            if total is None:
-                total = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
-                self._sums[form] = total
-            bound = self._number(value)
-            match relation:
-                case "<=":
-                    found = total <= bound
-                case ">=":
-                    found = total >= bound
-                case _:
-                    found = self._z3.And(self._bound(form, "<=", value), self._bound(form, ">=", value))
-            self._bounds[key] = found
-        return found
+    def _bound(self, form: LinearTerms, relation: str, number: Number) -> Any:
+        key = (form, relation, number)
+        if key not in self._bounds:
+            if form not in self._sums:
+                self._sums[form] = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
+            if relation == "=":
+                both = self._bound(form, "<=", number), self._bound(form, ">=", number)
+                self._bounds[key] = self._z3.And(*both)
+            else:
+                total, bound = self._sums[form], self._number(number)
+                self._bounds[key] = total <= bound if relation == "<=" else total >= bound
+        return self._bounds[key]
 
     def _outside(self, cell: Cell) -> list[Any]:
-        """Ways to be outside a cell. Strict bounds are negations, so that few atoms are made."""
-        out = []
-        for form, known in cell.items():
-            if known.low is not None:
-                below = self._bound(form, "<=", known.low) if known.low_open else None
-                out.append(below if below is not None else self._z3.Not(self._bound(form, ">=", known.low)))
-            if known.high is not None:
-                above = self._bound(form, ">=", known.high) if known.high_open else None
-                out.append(above if above is not None else self._z3.Not(self._bound(form, "<=", known.high)))
-            out += [self._bound(form, "=", value) for value in sorted(known.without)]
-        return out
+        """The conditions under which a world is outside a cell. Strict bounds are negations, to create few atoms."""
+        conditions = []
+        for form, form_range in cell.items():
+            for bound, is_open, inner, outer in (
+                (form_range.low, form_range.low_open, ">=", "<="),
+                (form_range.high, form_range.high_open, "<=", ">="),
+            ):
+                if bound is not None and is_open:
+                    conditions.append(self._bound(form, outer, bound))
+                elif bound is not None:
+                    conditions.append(self._z3.Not(self._bound(form, inner, bound)))
+            conditions += [self._bound(form, "=", number) for number in sorted(form_range.excluded)]
+        return conditions
 
-    def stop(self, cell: Cell) -> None:
-        """Propose nothing in this cell any more."""
-        self._stops.append(self._z3.Or(self._outside(cell)))
-        self._solver.add(self._stops[-1])
+    def exclude(self, cell: Cell) -> None:
+        """Find no worlds of this cell any more."""
+        self._excluded.append(self._z3.Or(self._outside(cell)))
+        self._solver.add(self._excluded[-1])
 
-    def learn(self, item: int, cell: Cell) -> None:
-        """Propose nothing in this cell for the sake of this item."""
-        self._solver.add(self._z3.Or(self._z3.Not(self._unknown(item)), *self._outside(cell)))
+    def exclude_for_check(self, check: int, cell: Cell) -> None:
+        """Find no worlds of this cell for the sake of this check."""
+        self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._outside(cell)))
 
-    def _unknown(self, item: int) -> Any:
-        return self._z3.Bool(f"u{item}")
+    def _is_new(self, check: int) -> Any:
+        return self._z3.Bool(f"u{check}")
 
-    def next(self, items: list[int]) -> tuple[Number, ...] | None:
-        """A world that is new for some of the items, or ``None`` if there is none; raises :class:`SolverTimeout`.
+    def find_new_world(self, checks: list[int]) -> tuple[Number, ...] | None:
+        """A world that is new for some of the checks; ``None`` if there is none. Raises :class:`SolverTimeout`.
 
-        Without items: any world outside the cells in which nothing is proposed.
+        Without checks: any world outside the excluded cells.
         """
-        if not items:
-            return self._answer(self._solver)
-        some = self._z3.Bool("some " + " ".join([str(item) for item in items]))
-        self._solver.add(self._z3.Or(self._z3.Not(some), *[self._unknown(item) for item in items]))
-        return self._answer(self._solver, some)
+        if not checks:
+            return self._solve(self._solver)
+        any_new = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
+        self._solver.add(self._z3.Or(self._z3.Not(any_new), *[self._is_new(check) for check in checks]))
+        return self._solve(self._solver, any_new)
 
-    def within(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
-        """A world that is in one of the cells of each choice, outside the cells where nothing is proposed."""
-        solver = self._fresh()
+    def find_combination(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
+        """A world that is in a cell of each choice, and outside the excluded cells."""
+        solver = self._make_solver()
         for cells in choices:
             solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._outside(cell))) for cell in cells]))
-        return self._answer(solver)
+        return self._solve(solver)
 
-    def _answer(self, solver: Any, *assumed: Any) -> tuple[Number, ...] | None:
+    def _solve(self, solver: Any, *assumptions: Any) -> tuple[Number, ...] | None:
         z3 = self._z3
         if self._deadline is not None:
-            left = self._deadline - monotonic()
-            if left <= 0:
+            seconds = self._deadline - monotonic()
+            if seconds <= 0:
                 raise SolverTimeout
-            solver.set("timeout", max(1, int(left * 1000)))
-        found = solver.check(*assumed)
-        if found == z3.unsat:
+            solver.set("timeout", max(1, int(seconds * 1000)))
+        answer = solver.check(*assumptions)
+        if answer == z3.unsat:
             return None
-        if found != z3.sat:
+        if answer != z3.sat:
             raise SolverTimeout
         model = solver.model()
         values = [model.eval(variable, model_completion=True) for variable in self._variables]

@@ -14,7 +14,7 @@ from itertools import product, repeat
 from math import prod
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
 from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer_invariants
 from plansafe.verifier.symbolic.worlds.initial_state import (
@@ -212,7 +212,7 @@ def _declared(
             choices = [(binding[p],) if p in binding else sorted(members[p]) for p in parameters]
             total += prod([len(choice) for choice in choices])
             if total > MAX_OPEN_FACTS:
-                raise LimitReached(Limited.OPEN_FACTS)
+                raise LimitReached(LimitKind.OPEN_FACTS)
             for key in product(*choices):
                 groups[key].append((predicate, code))
     for _, facts in sorted(groups.items()):
@@ -227,7 +227,7 @@ def _instances(task: Task, arguments: tuple[int, ...], members: dict[int, frozen
     variables = sorted({a for a in arguments if a < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
-        raise LimitReached(Limited.OPEN_FACTS)
+        raise LimitReached(LimitKind.OPEN_FACTS)
     out = []
     for objects in product(*domains):
         binding = dict(zip(variables, objects, strict=True))

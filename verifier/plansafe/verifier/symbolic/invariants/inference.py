@@ -25,7 +25,7 @@ from itertools import combinations, islice, permutations, product
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached, WorkBudget
+from plansafe.verifier.model.limits import LimitKind, LimitReached, WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.lifted_actions import (
     COPY_OFFSET,
@@ -264,7 +264,7 @@ class _Proofs:
     def _within_limits(self) -> None:
         self.work.spend()
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
 
     # -- at most one --------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile import normal
-from plansafe.verifier.compile.normal import dnf
+from plansafe.verifier.compile.normal_forms import FormulaLiteral, dnf
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
 from plansafe.verifier.model.operations import subformulas
@@ -173,7 +172,7 @@ class LiftedSnap:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def _literals(self, parts: tuple[normal.FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
+    def _literals(self, parts: tuple[FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
         """The literals of a normal form; ``None`` if one has quantifiers."""
         out = []
         for part in parts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import bit_numbers
@@ -72,7 +72,7 @@ class ExclusivePairs:
             changed = False
             for step in steps:
                 if moments.deadline is not None and monotonic() > moments.deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 changed = self._applied(self.conditions[step], *effects[step]) or changed
 
     def negated(self, mask: int) -> int:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -48,9 +47,9 @@ def replay_order(
     """
     found = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, criteria) for violation in found.violations]):
+    if any([engine.decides(violation, criteria) for violation in found.violations]):
         safe = False
-    elif undecided(engine, found, criteria) or found.limit is not None:
+    elif engine.leaves_undecided(found.undecided, criteria) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)
@@ -61,8 +60,8 @@ def execute_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
-    run = Run(engine, HALT, deadline=deadline)
-    run.steps([steps[number - 1] for number in order])
+    run = Replay(engine, HALT, deadline=deadline)
+    run.run_steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
 
 
@@ -87,7 +86,7 @@ def find_greedy_order(
             if tries > MAX_TRIES:
                 break
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 done = simulation.take(step)
             except NumberTooLarge:
@@ -133,7 +132,7 @@ def enumerate_orders(
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             try:
                 resolved = steps[step - 1]
                 after = None if isinstance(resolved, IllFormed) else execution.after(resolved)
@@ -161,8 +160,8 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.criteria) for violation in end.violations()]):
+        end = execution.finished_runtime()
+        if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

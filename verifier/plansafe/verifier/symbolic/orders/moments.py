@@ -82,7 +82,7 @@ class Moments(Timeline):
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
-        on, off = circuit.substitute([after], {held >> 1: TRUE})[0], circuit.substitute([after], {held >> 1: FALSE})[0]
+        on, off = circuit.substitute(after, {held >> 1: TRUE}), circuit.substitute(after, {held >> 1: FALSE})
         # ``off`` is the condition of adding and ``on`` that of not deleting. Where conditions read the fact itself, a
         # write of the value that it has may be left out, and one of the other value depends on it.
         if off == FALSE or on == TRUE or self._excluded(off, on):

@@ -355,7 +355,7 @@ class OrderAudit:
 
     def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
         """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
-        return self.moments is None or choice in self.moments.template.stepper.outcomes
+        return self.moments is None or choice in self.moments.template.stepper.alternative_counts
 
     def share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
         """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""

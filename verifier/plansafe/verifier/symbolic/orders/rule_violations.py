@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf, generated_slots
+from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
@@ -57,7 +57,7 @@ class RuleEncoding:
     def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
         out: list[InstanceViolation] = []
-        plan = self.engine.plan
+        plan = self.engine.rule_set
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
             raise TooHard("a rule has more instances than the limit allows")
@@ -98,8 +98,8 @@ class RuleEncoding:
 
     def _leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
         evaluation, state = self.template.evaluation, self.template.state
-        literal = evaluation.true(formula)(state, dict(slots))
-        if evaluation.numeric(formula) and evaluation.false(formula)(state, dict(slots)) != literal ^ 1:
+        literal = evaluation.compile_true(formula)(state, dict(slots))
+        if evaluation.reads_numbers(formula) and evaluation.compile_false(formula)(state, dict(slots)) != literal ^ 1:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
@@ -109,12 +109,12 @@ class RuleEncoding:
             yield ()
             return
         possible_certain = self.template.evaluation.possible_certain
-        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible(part.body, False)
-        premises = [possible_certain.possible(f) for f in (part.step, part.guard) if f is not None]
+        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible_condition(part.body, False)
+        premises = [possible_certain.possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
         self._bounded(condition, part.parameters)
         found: list[tuple[int, ...]] = []
-        possible_certain.search(condition, part.parameters, ())(self.template.state.facts, (), found)
+        possible_certain.compile_search(condition, part.parameters, ())(self.template.state.facts, (), found)
         yield from dict.fromkeys(found)
 
     def _bounded(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
@@ -122,7 +122,7 @@ class RuleEncoding:
         disjuncts = dnf(condition)
         for disjunct in disjuncts or ():
             total = 1
-            bound = generated_slots(disjunct)
+            bound = slots_bound_by_literals(disjunct)
             for variable in parameters:
                 total *= 1 if variable.slot in bound else len(task.domains[variable.domain])
             if total > MAX_INSTANCES:
@@ -186,7 +186,7 @@ class RuleEncoding:
 def encode_goal(moments: Moments) -> Literal:
     """In which worlds the goal holds where the plan stops."""
     template, circuit = moments.template, moments.circuit
-    literal = template.evaluation.true(And(template.task.goal))(template.state, {})
+    literal = template.evaluation.compile_true(And(template.task.goal))(template.state, {})
     if not moments.varies(literal):
         return literal
     reached = circuit.both(moments.executable(), moments.at(literal, END))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
@@ -117,18 +117,18 @@ class PlanTemplate:
 
     def _derive(self) -> None:
         if self._derived is not None:
-            self._derived.compute(self.state)
+            self._derived.update(self.state)
 
     def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
         while True:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 if deadline is not None and monotonic() > deadline:
-                    raise LimitReached(Limited.TIME)
+                    raise LimitReached(LimitKind.TIME)
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue
-                able, changes = self.stepper.take(self.state, step, number)
+                able, changes = self.stepper.encode_step(self.state, step, number)
                 facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
                 numbers: dict[Fact, Sum] = {}
                 for function, code, quantity in changes.quantities:
@@ -214,4 +214,4 @@ class Timeline:
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
         if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)

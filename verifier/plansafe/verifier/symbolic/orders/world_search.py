@@ -142,7 +142,7 @@ class WorldSearch:
             elif not value and isinstance(key, OutcomeInput):
                 rejected.add(key)
         outcomes = {}
-        for (step, number, objects), alternatives in template.stepper.outcomes.items():
+        for (step, number, objects), alternatives in template.stepper.alternative_counts.items():
             outcomes[step, number, objects] = next(
                 k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
             )

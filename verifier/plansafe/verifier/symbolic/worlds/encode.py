@@ -77,7 +77,7 @@ def encode_plan(
     alive: list[Literal] = []
     try:
         if derived is not None:
-            derived.compute(start.state)
+            derived.update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         trace = build_trace(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
@@ -90,10 +90,10 @@ def encode_plan(
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
     criteria, rules = compiled.options.criteria, compiled.rules
-    idle = frozenset([n for n, part in enumerate(engine.plan.parts) if not criteria.includes(rules[part.rule])])
+    idle = frozenset([n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])])
     exempt = set()
     if criteria.exemptions:
-        names = [rules[part.rule].name for part in engine.plan.parts]
+        names = [rules[part.rule].name for part in engine.rule_set.parts]
         exempt = {
             v for v in found.violations if criteria.find_exemption(names[v.part], task.names(v.binding)) is not None
         }
@@ -113,7 +113,7 @@ def encode_plan(
         start.open_values,
         start.open_facts,
         len(start.open_values),
-        stepper.outcomes,
+        stepper.alternative_counts,
         list_oneof_statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
@@ -138,7 +138,7 @@ def _judge(
     watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
-    holds = evaluation.true(And(engine.task.goal))
+    holds = evaluation.compile_true(And(engine.task.goal))
     last = end_literals(circuit, trace.alive)
     replay = TraceReplay(trace)
     state = replay.state
@@ -216,7 +216,7 @@ def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> 
 
 def _watch(compiled: CompiledTask, evaluation: FormulaCompiler, skipped: list[int]) -> _Watch:
     """Decide how each part of each rule is judged."""
-    plan, task = compiled.engine.plan, compiled.task
+    plan, task = compiled.engine.rule_set, compiled.task
     watch = _Watch([], [], [])
     names = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
     for number, part in enumerate(plan.parts):
@@ -255,7 +255,7 @@ def _find_instances(
 def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
     task = compiled.task
-    names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
+    names = {predicate: action for (_, action), predicate in compiled.engine.rule_set.action_predicates.items()}
     for rule in compiled.rules:
         if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue

@@ -88,15 +88,15 @@ class EncodedReporter(WorldsReporter):
         """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
         e = self.encoding
         asked = [
-            ("executable", e.executable ^ 1, verdict.not_executable),
-            ("goal", e.goal ^ 1, verdict.not_goal),
-            ("safe", e.violated, verdict.not_safe),
+            ("executable", e.executable ^ 1, verdict.inexecutable_world),
+            ("goal", e.goal ^ 1, verdict.unmet_goal_world),
+            ("safe", e.violated, verdict.unsafe_world),
         ]
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
                 known = [s.world for s in self.shown if evaluate_in_world(e.circuit, [literal], s.world)[0]]
                 self.show(about, known[0] if known else self._sparse(world, literal))
-        for name, literal in self._by_rule() if verdict.not_safe is not None else ():
+        for name, literal in self._by_rule() if verdict.unsafe_world is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
                 break
             if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
@@ -159,7 +159,7 @@ class EncodedReporter(WorldsReporter):
         super().show(about, world)
 
     def _by_rule(self) -> Iterable[tuple[str, Literal]]:
-        parts = self.compiled.engine.plan.parts
+        parts = self.compiled.engine.rule_set.parts
         found: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
             found.setdefault(self.compiled.rules[parts[violation.part].rule].name, []).append(violation.literal)
@@ -260,7 +260,7 @@ class EncodedReporter(WorldsReporter):
         found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
         places: dict[int, list[tuple[str, int]]] = {}
         for violation in (*self.encoding.violations, *self.encoding.soft):
-            part = engine.plan.parts[violation.part]
+            part = engine.rule_set.parts[violation.part]
             if violation.part not in places:
                 names = shown_names([v.name for v in part.parameters])
                 places[violation.part] = sorted(zip(names, range(len(names)), strict=True))
@@ -322,7 +322,7 @@ class EncodedReporter(WorldsReporter):
         engine = self.compiled.engine
         found: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for part, binding, _, literal in instances:
-            bound = engine.plan.parts[part]
+            bound = engine.rule_set.parts[part]
             named = tuple(sorted([f"{v.name} {value}" for v, value in zip(bound.parameters, binding, strict=True)]))
             found.setdefault(bound.rule, {}).setdefault(named, []).append(literal)
         return {rule: [self.encoding.circuit.disjunction(x) for x in own.values()] for rule, own in found.items()}

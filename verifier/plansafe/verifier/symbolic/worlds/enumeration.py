@@ -13,9 +13,9 @@ from itertools import product
 from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Worlds
@@ -37,14 +37,14 @@ ASPECTS = range(3)
 class OpenWorlds:
     """What is open beside durations and order: completions, and the outcomes of the steps."""
 
-    def __init__(self, compiled: CompiledTask, read: ReadSteps, groups: tuple[FactGroup, ...]) -> None:
+    def __init__(self, compiled: CompiledTask, read: ResolvedPlan, groups: tuple[FactGroup, ...]) -> None:
         task = self.task = compiled.task
         self.circuit = Circuit()
         evaluation = self.evaluation = FormulaCompiler(task, self.circuit, PossibleCertain(task))
         start = make_initial_state(task, self.circuit, compiled.openings)
         self.start = start.state
         if task.axioms:
-            DerivedFacts(task, evaluation).compute(start.state)
+            DerivedFacts(task, evaluation).update(start.state)
         restricted = encode_invariants(task, evaluation, start.state, compiled.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
@@ -126,13 +126,15 @@ def judge_each_world(
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
             if deadline is not None and monotonic() > deadline:
-                raise LimitReached(Limited.TIME)
+                raise LimitReached(LimitKind.TIME)
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merge_rule_counts([counts, verdict.rules])
-            for rule, breaks in verdict.breaking:
+            for rule, breaks in verdict.rule_witnesses:
                 breaking.setdefault(rule, breaks)
-            for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
+            for aspect, world in enumerate(
+                (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
+            ):
                 seen[aspect].add(values[aspect])
                 if failing[aspect] is None and world is not None:
                     failing[aspect] = world
@@ -162,7 +164,7 @@ def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
 
 def _read(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.plan
+    task, plan = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
@@ -175,7 +177,7 @@ def _read(compiled: CompiledTask) -> set[int]:
     return {item.predicate for formula in formulas for item in atoms_in(formula)}
 
 
-def _choices(compiled: CompiledTask, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
+def _choices(compiled: CompiledTask, read: ResolvedPlan) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
     """Each choice of each step, with the number of its alternatives."""
     task = compiled.task
     for number, step in enumerate(read.steps, 1):

@@ -50,18 +50,18 @@ class FormulaCompiler:
         self._known: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
         self._numeric: dict[int, bool] = {}
 
-    def numeric(self, formula: Formula) -> bool:
+    def reads_numbers(self, formula: Formula) -> bool:
         """Whether a formula reads numbers, and so may be undefined."""
         key = id(formula)
         if key not in self._numeric:
             self._numeric[key] = has_comparison(formula)
         return self._numeric[key]
 
-    def true(self, formula: Formula) -> LiteralFunction:
+    def compile_true(self, formula: Formula) -> LiteralFunction:
         """In which worlds the formula is true."""
         return self._truths(formula, True)
 
-    def false(self, formula: Formula) -> LiteralFunction:
+    def compile_false(self, formula: Formula) -> LiteralFunction:
         """In which worlds the formula is false."""
         return self._truths(formula, False)
 
@@ -97,7 +97,7 @@ class FormulaCompiler:
             case _:
                 assert_never(formula)
 
-    def coder(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
+    def compile_code(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
         """The code of an atom's arguments under a binding."""
         base = 0
         factors: dict[int, int] = {}
@@ -121,7 +121,7 @@ class FormulaCompiler:
 
     def _atom(self, formula: Atom) -> LiteralFunction:
         predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size
-        code_of = self.coder(formula.arguments)
+        code_of = self.compile_code(formula.arguments)
 
         def atom(state: SymbolicState, binding: Binding) -> Literal:
             code = code_of(binding)
@@ -157,9 +157,9 @@ class FormulaCompiler:
         exists = formula.universal != wanted
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
-        possible = self.possible_certain.possible(formula.body, wanted if exists else not wanted)
+        possible = self.possible_certain.possible_condition(formula.body, wanted if exists else not wanted)
         free = sorted(self.possible_certain.emitter.free(possible) - set(slots))
-        search = self.possible_certain.search(possible, formula.variables, free)
+        search = self.possible_certain.compile_search(possible, formula.variables, free)
         body = self._truths(formula.body, wanted)
         flip = 0 if exists else 1
         circuit = self.circuit
@@ -182,7 +182,7 @@ class FormulaCompiler:
     # -- numbers ------------------------------------------------------------------------------------------------------
 
     def _compare(self, formula: Compare, wanted: bool) -> LiteralFunction:
-        left, right, operator = self.number(formula.left), self.number(formula.right), formula.operator
+        left, right, operator = self.compile_number(formula.left), self.compile_number(formula.right), formula.operator
         circuit = self.circuit
         flip = 0 if wanted else 1
 
@@ -195,17 +195,17 @@ class FormulaCompiler:
 
         return compare
 
-    def number(self, expression: Expression) -> QuantityFunction:
+    def compile_number(self, expression: Expression) -> QuantityFunction:
         """The value of an expression, and the worlds in which it has one."""
         match expression:
             case model.Constant():
                 constant = Quantity(TRUE, terms.constant(expression.value))
                 return lambda _state, _binding: constant
             case Fluent():
-                function, code_of = expression.function, self.coder(expression.arguments)
+                function, code_of = expression.function, self.compile_code(expression.arguments)
                 return lambda state, binding: state.quantity(function, code_of(binding))
             case Arithmetic():
-                operands = [self.number(operand) for operand in expression.operands]
+                operands = [self.compile_number(operand) for operand in expression.operands]
                 return lambda state, binding: self.arithmetic(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
@@ -258,10 +258,10 @@ class _Rule:
     def __init__(self, evaluation: FormulaCompiler, axiom: Axiom) -> None:
         self.predicate = axiom.predicate
         self.slots = [v.slot for v in axiom.parameters]
-        self.body: LiteralFunction = evaluation.true(axiom.body)
-        self.code = evaluation.coder(tuple([-1 - slot for slot in self.slots]))
-        self.search: Search = evaluation.possible_certain.search(
-            evaluation.possible_certain.possible(axiom.body), axiom.parameters, ()
+        self.body: LiteralFunction = evaluation.compile_true(axiom.body)
+        self.code = evaluation.compile_code(tuple([-1 - slot for slot in self.slots]))
+        self.search: Search = evaluation.possible_certain.compile_search(
+            evaluation.possible_certain.possible_condition(axiom.body), axiom.parameters, ()
         )
 
 
@@ -285,7 +285,7 @@ class DerivedFacts:
                         self.reads_numbers = True
         self.inputs = frozenset(read - self.predicates)
 
-    def compute(self, state: SymbolicState) -> None:
+    def update(self, state: SymbolicState) -> None:
         """Set the derived predicates of a state."""
         for rules, own in zip(self._strata, self._own, strict=True):
             self._stratum(state, rules, own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     InitialLiteral,
     Number,
@@ -103,7 +103,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             weight = sum([size ** (arity - 1 - place) for place in places])
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
-                raise LimitReached(Limited.OPEN_FACTS)
+                raise LimitReached(LimitKind.OPEN_FACTS)
             steps = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
             codes = [code + step for code in codes for step in steps]
         known_here = known[predicate]
@@ -202,6 +202,6 @@ def encode_invariants(
     for invariant in declared:
         if invariant.kind != "holds":
             continue
-        holds = evaluation.true(invariant.formula)
+        holds = evaluation.compile_true(invariant.formula)
         out += [holds(state, binding) for binding in task.bindings(invariant.parameters, {})]
     return [literal for literal in dict.fromkeys(out) if literal != TRUE]

@@ -73,9 +73,9 @@ class OrderDurationReporter(WorldsReporter):
         try:
             verdict = self._ordered() if self.read.ordering is not None else self._timed()
             asked = (
-                ("executable", verdict.not_executable),
-                ("goal", verdict.not_goal),
-                ("safe", verdict.not_safe),
+                ("executable", verdict.inexecutable_world),
+                ("goal", verdict.unmet_goal_world),
+                ("safe", verdict.unsafe_world),
             )
             for about, world in asked:
                 if world is not None:
@@ -90,7 +90,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _show_other_rules(self, verdict: WorldsVerdict) -> None:
         """A world for each rule that is broken in none of those shown."""
-        if verdict.not_safe is None:
+        if verdict.unsafe_world is None:
             return
         for name, world in self._breaking(verdict):
             if len(self.shown) >= MAX_WITNESSES:
@@ -100,7 +100,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _breaking(self, verdict: WorldsVerdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
-        found, asks = dict(verdict.breaking), self.compiled.options.criteria.includes
+        found, asks = dict(verdict.rule_witnesses), self.compiled.options.criteria.includes
         for rule in self.compiled.rules:
             known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
             if not asks(rule) or not rule.applicable or known:
@@ -114,7 +114,7 @@ class OrderDurationReporter(WorldsReporter):
         """A world that breaks a rule, if there is one; each rule is asked for once."""
         if rule not in self._answers:
             engine = self.compiled.engine
-            parts = [n for n, part in enumerate(engine.plan.parts) if self.compiled.rules[part.rule].name == rule]
+            parts = [n for n, part in enumerate(engine.rule_set.parts) if self.compiled.rules[part.rule].name == rule]
             self._answers[rule] = orders.find_violation(parts)
         return self._answers[rule]
 
@@ -135,7 +135,7 @@ class OrderDurationReporter(WorldsReporter):
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
             open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
-        elif compiled.open:  # of what the task leaves open nothing matters to these steps
+        elif compiled.is_open:  # of what the task leaves open nothing matters to these steps
             compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderAudit(
@@ -196,14 +196,16 @@ class OrderDurationReporter(WorldsReporter):
 
         assert self.read.timed is not None
         steps = resolve_outcomes(self.read.steps, world)
-        timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
+        timed = [step._replace(resolved=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
-            for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
+            for w in (verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world)
         ]
-        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.breaking])
-        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2], breaking=breaking)
+        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses])
+        return verdict._replace(
+            inexecutable_world=failing[0], unmet_goal_world=failing[1], unsafe_world=failing[2], rule_witnesses=breaking
+        )
 
     def _intervals(self) -> dict[int, tuple[Number, Number]]:
         out: dict[int, tuple[Number, Number]] = {}
@@ -324,7 +326,7 @@ class OrderDurationReporter(WorldsReporter):
         engine = self.compiled.engine
         binding = dict(finding.binding)
         out = []
-        for number, part in enumerate(engine.plan.parts):
+        for number, part in enumerate(engine.rule_set.parts):
             names = shown_names([v.name for v in part.parameters])
             if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(binding):
                 out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
@@ -344,7 +346,7 @@ class OrderDurationReporter(WorldsReporter):
     def _step_text(self, number: int) -> str:
         index = number - 1
         if self.read.timed is not None:
-            index = self.read.timed[number - 1].written
+            index = self.read.timed[number - 1].source_index
         step = self.read.text.steps[index]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text

@@ -16,7 +16,7 @@ from itertools import product
 from typing import assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -64,7 +64,7 @@ class _Some(list[tuple[int, ...]]):
     def append(self, item: tuple[int, ...]) -> None:
         super().append(item)
         if len(self) > self.most or (not len(self) % 4096 and self.over()):
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
 
 
 class Relaxation:
@@ -79,28 +79,28 @@ class Relaxation:
     def __init__(
         self,
         engine: Engine,
-        over: Callable[[], bool],
+        is_over: Callable[[], bool],
         openings: Sequence[OpenPredicate] = (),
-        everything: int | None = None,
+        all_objects_domain: int | None = None,
         *,
-        constants: bool = False,
-        most: int = MAX_MATCHES,
+        fold_constants: bool = False,
+        max_matches: int = MAX_MATCHES,
     ) -> None:
         self.engine = engine
         self.task = engine.task
-        self._over = over
-        self._most = most
+        self._over = is_over
+        self._most = max_matches
         self.possible_certain = PossibleCertain(self.task)
         size = self.possible_certain.size
         state = engine.initial()
         self._fluents = state.fluents
-        self._constant = self._constants() if constants else frozenset()
+        self._constant = self._constants() if fold_constants else frozenset()
         initial = [set(facts) for facts in state.facts]
         initial += [set() for _ in range(size - len(initial))]
         self._facts: list[set[int]] = [set(facts) for facts in initial] + initial
         self._derived = frozenset([axiom.predicate for stratum in self.task.axioms for axiom in stratum])
         self._action_predicates = {predicate: key for key, predicate in engine.action_predicates.items()}
-        self._everything = everything
+        self._everything = all_objects_domain
         self._searches: dict[object, tuple[Formula, Search]] = {}
         self._count = 0
         """How many derived facts may be true."""
@@ -115,25 +115,25 @@ class Relaxation:
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
-    def may(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
+    def may_hold(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
         """Whether a formula may have a value somewhere, for these objects."""
         slots = sorted(self.possible_certain.emitter.free(formula) & binding.keys())
         found = self._find(formula, positive, (), slots, [binding[slot] for slot in slots])
         return bool(found)
 
-    def some(
+    def find_bindings(
         self, formula: Formula, variables: Sequence[Variable], positive: bool = True, count: int = 1
     ) -> list[tuple[int, ...]]:
         """Up to ``count`` bindings for which a formula may have a value."""
         return self._find(formula, positive, tuple(variables), (), (), count)
 
-    def never(self, formula: Formula, variables: Sequence[Variable]) -> list[tuple[int, ...]]:
+    def find_impossible_binding(self, formula: Formula, variables: Sequence[Variable]) -> list[tuple[int, ...]]:
         """A binding for which a formula is true nowhere, if there is one."""
         key = ("never", id(formula))
         known = self._searches.get(key)
         if known is None:
             wanted = Not(self.possible_form(formula, True))
-            known = self._searches[key] = formula, self.possible_certain.search(wanted, tuple(variables), ())
+            known = self._searches[key] = formula, self.possible_certain.compile_search(wanted, tuple(variables), ())
         return self._few(known[1], (), 1)
 
     def _find(
@@ -149,12 +149,12 @@ class Relaxation:
         known = self._searches.get(key)
         if known is None:
             wanted = self.possible_form(formula, positive)
-            known = self._searches[key] = formula, self.possible_certain.search(wanted, variables, bound)
+            known = self._searches[key] = formula, self.possible_certain.compile_search(wanted, variables, bound)
         return self._few(known[1], values, count)
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
         if self._over():
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         out = _Few(count)
         with suppress(StopIteration):
             search(self._facts, self._fluents, out, *values)
@@ -170,7 +170,7 @@ class Relaxation:
             case Compare() if self._is_constant(formula):
                 return formula if positive else Not(formula)
             case Atom() | Compare():
-                return self.possible_certain.possible(formula, positive)
+                return self.possible_certain.possible_condition(formula, positive)
             case _:
                 return push_negation(formula, positive, self.possible_form)
 
@@ -193,7 +193,7 @@ class Relaxation:
             self.reach(opening.predicate, code, True)
             self.reach(opening.predicate, code, False)
             if len(self._facts[opening.predicate]) > MAX_MATCHES:
-                raise LimitReached(Limited.QUESTION)
+                raise LimitReached(LimitKind.QUESTION)
 
     def _constants(self) -> frozenset[int]:
         """The functions whose values are given, and that nothing changes."""
@@ -263,11 +263,11 @@ class Relaxation:
     def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
         if self._over():
-            raise LimitReached(Limited.QUESTION)
+            raise LimitReached(LimitKind.QUESTION)
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:
-            search = self.possible_certain.search(self.possible_form(condition, True), variables, ())
+            search = self.possible_certain.compile_search(self.possible_form(condition, True), variables, ())
             known = self._searches[key] = condition, search
         out = _Some(self._over, self._most)
         known[1](self._facts, self._fluents, out)
@@ -293,7 +293,7 @@ class Relaxation:
         known = self._searches.get(key)
         if known is None:
             body = self.possible_form(axiom.body, True) if may_be else Not(self.possible_form(axiom.body, False))
-            known = self._searches[key] = axiom.body, self.possible_certain.search(body, axiom.parameters, ())
+            known = self._searches[key] = axiom.body, self.possible_certain.compile_search(body, axiom.parameters, ())
         out = _Some(self._over, self._most)
         known[1](self._facts, self._fluents, out)
         target = self._facts[axiom.predicate if may_be else axiom.predicate + self.possible_certain.size]

@@ -12,7 +12,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
@@ -40,7 +40,7 @@ class AuditCase(NamedTuple):
 
     compiled: CompiledTask
     plan: Source
-    read: ReadSteps
+    read: ResolvedPlan
     confirmer: Confirmer
     deadline: float | None = None
 
@@ -112,9 +112,9 @@ class WorldsReporter:
         unknowns = self.task.unknowns
         label = Label(self.compiled.problem.name, Span(0, 1), "this problem")
         if unknowns is not None and isinstance(unknowns.node, list):
-            from plansafe.verifier.elaborate.context import At  # noqa: PLC0415 - for a mistake alone
+            from plansafe.verifier.elaborate.context import Place  # noqa: PLC0415 - for a mistake alone
 
-            label = self.compiled.context.label(At(unknowns.node), "open")
+            label = self.compiled.context.label(Place(unknowns.node), "open")
         message = "the statements about unknown facts contradict each other: no possible world satisfies them all"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
         return self.nothing(Diagnostic(SC.NO_WORLD, message, (label,), help=help))

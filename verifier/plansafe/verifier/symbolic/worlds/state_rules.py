@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
@@ -56,17 +56,20 @@ class StateRule:
         self.final = part.mode == "end"
         possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
-        self.search = extension(
-            possible_certain.emitter, possible_certain.possible(part.body, False, compared=True), True, part.parameters
+        self.search = compile_extension(
+            possible_certain.emitter,
+            possible_certain.possible_condition(part.body, False, compared=True),
+            True,
+            part.parameters,
         )
-        self.false = evaluation.false(part.body)
-        self.true = evaluation.true(part.body) if evaluation.numeric(part.body) else None
+        self.false = evaluation.compile_false(part.body)
+        self.true = evaluation.compile_true(part.body) if evaluation.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
         self._known: dict[Objects, tuple[Literal, Literal]] = {}
         self._ever: dict[Objects, None] = {}
         self._before: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
-        self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_patterns(possible_certain.emitter, part.body, part.parameters))
 
     def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[ChangedFact]) -> None:
         """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
@@ -137,11 +140,11 @@ class StepRule:
         self.open = [v for v in part.parameters if v.slot not in bound]
         possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
-        possible = possible_certain.possible(wanted)
+        possible = possible_certain.possible_condition(wanted)
         self.given = sorted(possible_certain.emitter.free(possible) & bound)
-        self.search = possible_certain.search(possible, self.open, self.given)
-        self.guard_true, self.guard_false = evaluation.true(guard), evaluation.false(guard)
-        self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
+        self.search = possible_certain.compile_search(possible, self.open, self.given)
+        self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
+        self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
 
     def depart(

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import (
     Atom,
@@ -113,7 +114,7 @@ class PossibleCertain:
         self.task = task._replace(predicates=[*task.predicates, *task.predicates], static=[*static, *static])
         self.emitter = Emitter(self.task)
 
-    def possible(self, formula: Formula, positive: bool = True, *, compared: bool = False) -> Formula:
+    def possible_condition(self, formula: Formula, positive: bool = True, *, compared: bool = False) -> Formula:
         """A condition over both kinds of predicates that holds wherever ``formula`` may have the value ``positive``.
 
         Numbers are left to the exact evaluation: comparisons become true. With ``compared`` they stay as they are, for
@@ -127,9 +128,9 @@ class PossibleCertain:
             case Temporal():
                 return HOLDS  # whatever it is, it may be
             case _:
-                return push_negation(formula, positive, partial(self.possible, compared=compared))
+                return push_negation(formula, positive, partial(self.possible_condition, compared=compared))
 
-    def search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
+    def compile_search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
         """The values of ``variables`` for which such a condition holds; the slots in ``bound`` are given.
 
         Values may be found more than once.

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import assert_never
 
-from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import RulePart, step_predicate
@@ -63,15 +63,15 @@ class TemporalRule:
         """Violated while nothing that it reads changes, it was triggered at letter 0."""
         self.slots = [v.slot for v in part.parameters]
         self._values = [
-            (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
+            (evaluation.compile_true(leaf), evaluation.compile_false(leaf) if evaluation.reads_numbers(leaf) else None)
             for leaf in self.leaves
         ]
         possible_certain = evaluation.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        possible = possible_certain.possible(_now(self.formula), False)
-        self._broken_at_start = possible_certain.search(possible, part.parameters, ())
+        possible = possible_certain.possible_condition(_now(self.formula), False)
+        self._broken_at_start = possible_certain.compile_search(possible, part.parameters, ())
         self._match = None
         if part.mode == "each":
             atom = part.step.body if isinstance(part.step, Quantified) else part.step
@@ -99,7 +99,7 @@ class TemporalRule:
                 if action_fact is not None and action_fact[0] == self._step:
                     self._match_step(trace.taken[letter], letter, domains)
         elif total > self.limit:
-            raise LimitReached(Limited.INSTANCES)
+            raise LimitReached(LimitKind.INSTANCES)
         elif total <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*domains)}
         else:
@@ -117,7 +117,7 @@ class TemporalRule:
         ]
         for objects in product(*fixed):
             if len(self.instances) > self.limit:
-                raise LimitReached(Limited.INSTANCES)
+                raise LimitReached(LimitKind.INSTANCES)
             self.instances.setdefault(objects, [])
             self._matched.setdefault(objects, []).append(letter)
 
@@ -143,7 +143,7 @@ class TemporalRule:
             for objects in product(*choices):
                 out[objects] = None
                 if len(out) > self.limit:
-                    raise LimitReached(Limited.INSTANCES)
+                    raise LimitReached(LimitKind.INSTANCES)
         return out
 
     # -- the trace ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, And, Assignment, Atom, Choice, Effect, bind
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -70,13 +70,13 @@ class StepEncoder:
         self.evaluation = evaluation
         self.circuit: Circuit = evaluation.circuit
         self._actions: dict[int, tuple[Action, LiteralFunction, list[_Effect]]] = {}
-        self.outcomes: dict[tuple[int, int, tuple[int, ...]], int] = {}
+        self.alternative_counts: dict[tuple[int, int, tuple[int, ...]], int] = {}
         """Each choice that was met, with the number of its alternatives."""
 
     def _compiled(self, action: Action) -> tuple[Action, LiteralFunction, list[_Effect]]:
         known = self._actions.get(id(action))
         if known is None:
-            condition = self.evaluation.true(And(action.start.condition))
+            condition = self.evaluation.compile_true(And(action.start.condition))
             known = action, condition, [self._effect(effect) for effect in action.start.effects]
             self._actions[id(action)] = known
         return known
@@ -86,15 +86,15 @@ class StepEncoder:
         slots = tuple([v.slot for v in effect.variables])
         search, free = None, tuple[int, ...]()
         if slots:
-            possible = evaluation.possible_certain.possible(effect.condition)
+            possible = evaluation.possible_certain.possible_condition(effect.condition)
             free = tuple(sorted(evaluation.possible_certain.emitter.free(possible) - set(slots)))
-            search = evaluation.possible_certain.search(possible, effect.variables, free)
+            search = evaluation.possible_certain.compile_search(possible, effect.variables, free)
         return _Effect(
             slots,
             search,
             free,
-            evaluation.true(effect.condition),
-            evaluation.false(effect.condition) if evaluation.numeric(effect.condition) else None,
+            evaluation.compile_true(effect.condition),
+            evaluation.compile_false(effect.condition) if evaluation.reads_numbers(effect.condition) else None,
             [self._atom(atom) for atom in effect.adds],
             [self._atom(atom) for atom in effect.deletes],
             [self._assign(assignment) for assignment in effect.assignments],
@@ -102,13 +102,13 @@ class StepEncoder:
         )
 
     def _atom(self, atom: Atom) -> tuple[int, Callable[[Binding], int]]:
-        return atom.predicate, self.evaluation.coder(atom.arguments)
+        return atom.predicate, self.evaluation.compile_code(atom.arguments)
 
     def _assign(self, assignment: Assignment) -> _Assign:
-        code = self.evaluation.coder(assignment.arguments)
-        return _Assign(assignment.operator, assignment.function, code, self.evaluation.number(assignment.value))
+        code = self.evaluation.compile_code(assignment.arguments)
+        return _Assign(assignment.operator, assignment.function, code, self.evaluation.compile_number(assignment.value))
 
-    def take(self, state: SymbolicState, taken: GroundAction, step: int) -> tuple[Literal, StepChanges]:
+    def encode_step(self, state: SymbolicState, taken: GroundAction, step: int) -> tuple[Literal, StepChanges]:
         """In which worlds a step can be taken in a state, and what it changes there. The state is left as it is."""
         circuit = self.circuit
         action, condition, effects = self._compiled(taken.action)
@@ -160,7 +160,7 @@ class StepEncoder:
         parts = []
         for choice in choices:
             objects = tuple([binding[v.slot] for v in choice.variables])
-            self.outcomes[step, choice.number, objects] = choice.alternatives
+            self.alternative_counts[step, choice.number, objects] = choice.alternatives
             parts.append(alternative(circuit, step, choice, objects))
         return circuit.conjunction(parts)
 
@@ -263,11 +263,11 @@ def build_trace(
     limit = None
     for number, step in enumerate(steps, 1):
         if deadline is not None and monotonic() > deadline:
-            raise LimitReached(Limited.TIME)
+            raise LimitReached(LimitKind.TIME)
         if isinstance(step, IllFormed):
             break
         try:
-            able, changes = stepper.take(state, step, number)
+            able, changes = stepper.encode_step(state, step, number)
             there = circuit.both(alive[-1], able)
             if there == FALSE:
                 break
@@ -302,7 +302,7 @@ def _apply(
     if not (derived.reads_numbers and quantities) and not any([p in derived.inputs for p, _, _ in facts]):
         return facts
     before = {p: {code: state.get(p, code) for code in state.facts[p]} for p in derived.predicates}
-    derived.compute(state)
+    derived.update(state)
     out = list(facts)
     for predicate, old in before.items():
         for code in old.keys() | state.facts[predicate]:

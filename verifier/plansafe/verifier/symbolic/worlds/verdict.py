@@ -27,19 +27,19 @@ class WorldsVerdict(NamedTuple):
     executable: Worlds
     goal: Worlds
     safe: Worlds
-    not_executable: Completion | None
-    not_goal: Completion | None
-    not_safe: Completion | None
+    inexecutable_world: Completion | None
+    unmet_goal_world: Completion | None
+    unsafe_world: Completion | None
     limits: tuple[str, ...] = ()
     rules: tuple[RuleCount, ...] = ()
-    breaking: tuple[tuple[str, Completion], ...] = ()
+    rule_witnesses: tuple[tuple[str, Completion], ...] = ()
 
 
 def choose_headline(verdict: WorldsVerdict, checked: bool) -> Headline:
     """The first that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
-    if verdict.not_executable is not None or verdict.not_goal is not None:
+    if verdict.inexecutable_world is not None or verdict.unmet_goal_world is not None:
         return Headline.INVALID
-    if verdict.not_safe is not None:
+    if verdict.unsafe_world is not None:
         return Headline.UNSAFE
     if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
         return Headline.UNKNOWN

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ReadSteps
-from plansafe.verifier.execution.readings import readings, replay
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.readings import replay_reading, replay_readings
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.model.nodes import (
@@ -129,15 +129,17 @@ SingleWorldValues = tuple[bool, bool, "bool | None"]
 
 
 def report_in_world(
-    compiled: CompiledTask, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False
+    compiled: CompiledTask, plan: Source, read: ResolvedPlan, world: Completion, *, halt_only: bool = False
 ) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
     one, own = close_task_and_plan(compiled, read, world)
-    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
+    outcomes = [replay_reading(one, own, HALT)] if halt_only else replay_readings(one, own)
     return summarise(one, plan, own, outcomes)
 
 
-def close_task_and_plan(compiled: CompiledTask, read: ReadSteps, world: Completion) -> tuple[CompiledTask, ReadSteps]:
+def close_task_and_plan(
+    compiled: CompiledTask, read: ResolvedPlan, world: Completion
+) -> tuple[CompiledTask, ResolvedPlan]:
     """The task of one world, and the plan as it is carried out there."""
     own = order_steps(read, world)
     own = own._replace(steps=tuple(resolve_outcomes(own.steps, world)))
@@ -151,7 +153,7 @@ def close_compiled_task(compiled: CompiledTask, world: Completion) -> CompiledTa
     return compiled.variant(close_task(compiled.task, world))
 
 
-def order_steps(read: ReadSteps, world: Completion) -> ReadSteps:
+def order_steps(read: ResolvedPlan, world: Completion) -> ResolvedPlan:
     """The steps in the order of the world; the outcomes of a step are those of its number in the plan."""
     if not world.order:
         return read
@@ -165,11 +167,11 @@ def order_steps(read: ReadSteps, world: Completion) -> ReadSteps:
     )
 
 
-def _timed(read: ReadSteps, world: Completion) -> list[TimedStep]:
+def _timed(read: ResolvedPlan, world: Completion) -> list[TimedStep]:
     durations = dict(world.durations)
     assert read.timed is not None
     return [
-        step._replace(taken=taken, duration=durations.get(step.number, step.duration), tolerance=None)
+        step._replace(resolved=taken, duration=durations.get(step.number, step.duration), tolerance=None)
         for step, taken in zip(read.timed, read.steps, strict=True)
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Choice, Task
 from plansafe.verifier.reporting.worlds import Completion, ShownOutcome, ShownValue, ShownWorld
@@ -57,7 +57,7 @@ def describe_outcome(
     if choice is not None:
         words.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
     found = _statement(action.node, number)
-    effect = write(_replaced(found[alternative + 1], words)) if found is not None else ""
+    effect = format_node(_replaced(found[alternative + 1], words)) if found is not None else ""
     alternatives = choice.alternatives if choice is not None else 0
     text = "(" + " ".join([action.name, *task.names(taken.objects)]) + ")"
     return ShownOutcome(step, text, alternative + 1, alternatives, effect)

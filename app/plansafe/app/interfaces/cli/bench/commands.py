@@ -11,7 +11,7 @@ from plansafe.app.session.option_values import BadOption, read_slack
 from plansafe.app.system.file_writing import NotWritten, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.llm.loop.model import Decode, Style
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.suites.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
@@ -444,7 +444,7 @@ def _modules(names: Sequence[str]) -> tuple[Module, ...]:
     modules_by_name = {module.value: module for module in MODULES[Suite.SAFEL]}
     unknown_name = next((name for name in names if name not in modules_by_name), None)
     if unknown_name is not None:
-        help = near(unknown_name, list(modules_by_name)) or f"there are: {', '.join(modules_by_name)}"
+        help = suggest_name(unknown_name, list(modules_by_name)) or f"there are: {', '.join(modules_by_name)}"
         raise SystemExit(complain(Diagnostic(SC.BAD_OPTION, f"SAFEL has no test {unknown_name[:60]!a}", help=help)))
     return tuple([module for name, module in modules_by_name.items() if name in names])
 

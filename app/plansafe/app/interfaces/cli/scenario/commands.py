@@ -17,7 +17,7 @@ from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, S
 from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.system.progress import tell
-from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.diagnostics import Diagnostic, suggest_name
 from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _profile(name: ProfileName, skip: Sequence[str], min_steps: int, max_ways: i
     """The profile with the changes of the options. Raises :class:`BadOption` for an unknown criterion."""
     for criterion in skip:
         if criterion not in CRITERIA:
-            hint = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
+            hint = suggest_name(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
             raise BadOption(f"{criterion!a} is not a criterion", hint)
     base_profile = PROFILES[name.value]
     remaining = base_profile.criteria - frozenset(skip)

@@ -16,7 +16,7 @@ from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, problem, save, save_folder
 from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark
 from plansafe.app.system.progress import tell
-from plansafe.grammar.diagnostics import near
+from plansafe.grammar.diagnostics import suggest_name
 
 if TYPE_CHECKING:
     from plansafe.llm.acting.proposal import Ask, Proposal, Seed, Wishes
@@ -189,7 +189,8 @@ def _seeds(types: Sequence[str], kind: KindName | None, count: int) -> list[Seed
     for name in types:
         if name not in categories:
             raise BadOption(
-                f"SAFEL has no type {name!a}", near(name, tuple(categories)) or f"types: {', '.join(categories)}"
+                f"SAFEL has no type {name!a}",
+                suggest_name(name, tuple(categories)) or f"types: {', '.join(categories)}",
             )
     selected = [categories[name] for name in types] or list(categories.values())
     seeds = []
@@ -218,7 +219,7 @@ def _read_proposal_options(
     try:
         source = Source.from_path(domain_path(base))
     except KeyError:
-        raise BadOption(f"no domain called {base!a} is shipped", near(base, domain_names())) from None
+        raise BadOption(f"no domain called {base!a} is shipped", suggest_name(base, domain_names())) from None
     speakers = tuple([_role(text) for text in roles])
     return Wishes(source, speakers, rounds, novelty, max_tokens, temperature, seed, Limits(seconds))
 
@@ -230,7 +231,7 @@ def _role(text: str) -> Role:
     if not colon and name.lower() in ROLES:
         return ROLES[name.lower()]
     if not name or not knows or len(text) > 500:
-        hint = near(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
+        hint = suggest_name(name.lower(), tuple(ROLES)) or f"known are: {', '.join(ROLES)}"
         raise BadOption(
             f"--role {text[:60]!a} does not state what the role knows", f"write NAME: WHAT IT KNOWS; {hint}"
         )

@@ -1,13 +1,32 @@
-"""The order of a partially ordered plan: labels, ``(:ordering (< a b) ..)``, and cycles (docs/worlds.md, section 1)."""
+"""The steps of a plan as written, and their partial order: labels, ``(:ordering (< a b) ..)`` and cycles."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import NamedTuple
+
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
-from plansafe.grammar.plan_step import Step
-from plansafe.grammar.sexpr import Node, Places
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
+from plansafe.grammar.node_places import Places
+from plansafe.grammar.sexpr import Node
+
+
+class Step(NamedTuple):
+    """One step as written: its tokens in lower case, its time and duration, and its place.
+
+    ``tolerance``: how much shorter or longer than ``duration`` it may be. ``label``: its name in an ordering.
+    """
+
+    tokens: tuple[str, ...]
+    time: int | Fraction | None
+    duration: int | Fraction | None
+    span: Span
+    label: str | None = None
+    tolerance: int | Fraction | None = None
+
 
 Pair = tuple[int, int]
+
 _SHOWN = 12
 
 
@@ -74,7 +93,7 @@ def _help(label: str, steps: list[Step], names: dict[str, int]) -> str | None:
         own = steps[int(label) - 1].label
         if own is not None:
             return f"step {int(label)} is named `{own}`"
-    return near(label, list(names))
+    return suggest_name(label, list(names))
 
 
 def _cycle(count: int, pairs: list[Pair]) -> list[int]:

@@ -37,7 +37,7 @@ class Disjunct(NamedTuple):
     literals: tuple[FormulaLiteral, ...]
 
 
-def without_impossible(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
+def drop_impossible_equations(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
     """The formula with false for each equation of things that have no object in common, and what follows from that.
 
     ``domains`` are those of the free variables. A mapping says of a word what it means for things of each kind, by such
@@ -48,16 +48,16 @@ def without_impossible(formula: Formula, domains: dict[int, int], members: Seque
             known = [{a} if a >= 0 else set(members[domains[-1 - a]]) for a in formula if a >= 0 or -1 - a in domains]
             return FALSE if len(known) == 2 and known[0].isdisjoint(known[1]) else formula
         case Not():
-            return negate(without_impossible(formula.body, domains, members))
+            return negate(drop_impossible_equations(formula.body, domains, members))
         case And() | Or():
             decided = FALSE if isinstance(formula, And) else TRUE
-            parts = [without_impossible(part, domains, members) for part in formula.parts]
+            parts = [drop_impossible_equations(part, domains, members) for part in formula.parts]
             if decided in parts:
                 return decided
             return type(formula)(tuple([part for part in parts if not isinstance(part, Truth)]))
         case Quantified():
             inner = {**domains, **{v.slot: v.domain for v in formula.variables}}
-            body = without_impossible(formula.body, inner, members)
+            body = drop_impossible_equations(formula.body, inner, members)
             if isinstance(body, Truth) and body.value == formula.universal:
                 return body
             return formula._replace(body=body)
@@ -106,7 +106,7 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
             assert_never(formula)
 
 
-def generated_slots(disjunct: Disjunct, known: Iterable[int] = ()) -> frozenset[int]:
+def slots_bound_by_literals(disjunct: Disjunct, known: Iterable[int] = ()) -> frozenset[int]:
     """The slots that positive atoms (and equalities with what they bind) give values to, and those ``known``."""
     out = set(known)
     for literal in disjunct.literals:

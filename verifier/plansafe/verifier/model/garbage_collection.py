@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def paused_garbage_collection() -> Iterator[None]:
     """No collections while the block runs; behind it as it was before. For work that makes no garbage in cycles."""
     collecting = gc.isenabled()
     gc.disable()

@@ -21,7 +21,7 @@ _LEAF = re.compile(r"[()\[\]{},\n]|[\"']")
 _STRING = {quote: re.compile(rf"(?:[^{quote}\\]|\\.)*{quote}", re.DOTALL) for quote in "\"'"}
 
 
-class BrokenOff(Exception):
+class TruncatedValue(Exception):
     """The text ends inside a value that began at ``start``."""
 
     def __init__(self, start: int) -> None:
@@ -29,15 +29,15 @@ class BrokenOff(Exception):
         self.start = start
 
 
-class TooDeep(BrokenOff):
+class NestedTooDeep(TruncatedValue):
     """Values are nested deeper than ``DEPTH``."""
 
 
-class Malformed(BrokenOff):
+class MalformedValue(TruncatedValue):
     """Something at ``start`` that neither notation has: a missing comma, brackets that do not match."""
 
 
-class Value(NamedTuple):
+class DataValue(NamedTuple):
     """A value: ``kind`` is ``string``, ``bare`` (a number, a word, a call), ``list`` or ``object``.
 
     ``text`` is a string's content or a bare value as written; ``items`` are the values of a list, or the keys and
@@ -46,24 +46,22 @@ class Value(NamedTuple):
 
     kind: str
     text: str
-    items: tuple[Value, ...]
+    items: tuple[DataValue, ...]
     start: int
     end: int
     exact: bool = True
 
     @property
-    def pairs(self) -> list[tuple[Value, Value]]:
+    def pairs(self) -> list[tuple[DataValue, DataValue]]:
         """The pairs of an object, in order, repeated keys included."""
         return list(zip(self.items[::2], self.items[1::2], strict=True))
 
 
-def read_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[Value, int]:
+def parse_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[DataValue, int]:
     """The list or object that begins at ``start`` with its bracket, and where it ends. Linear in its length.
 
-    The places of comments are added to ``comments``.
-
-    Raises ``BrokenOff`` if it does not end before ``end``, ``TooDeep`` if it nests too deeply, ``Malformed`` if it is
-    neither JSON nor Python.
+    The places of comments are added to ``comments``. Raises ``TruncatedValue`` if the value does not end before
+    ``end``, ``NestedTooDeep`` if it nests too deeply, ``MalformedValue`` if it is neither JSON nor Python.
     """
     stack: list[_Open] = []
     position = start
@@ -75,7 +73,7 @@ def read_value(text: str, start: int, end: int, comments: list[Span] | None = No
             position = space.end()
         char = text[position : position + 1] if position < end else ""
         if not char:
-            raise BrokenOff(stack[0].start if stack else start)
+            raise TruncatedValue(stack[0].start if stack else start)
         if char in "]})":
             value = _closed(stack.pop(), char, position)
             position += 1
@@ -90,7 +88,7 @@ def read_value(text: str, start: int, end: int, comments: list[Span] | None = No
                 stack[-1].expect(position)
             if char in "[{" or (char == "(" and _is_tuple(text, position, end)):
                 if len(stack) == DEPTH:
-                    raise TooDeep(position)
+                    raise NestedTooDeep(position)
                 stack.append(_Open(char, position))
                 position += 1
                 continue
@@ -107,7 +105,7 @@ class _Open:
 
     def __init__(self, bracket: str, start: int) -> None:
         self.bracket, self.start = bracket, start
-        self.items: list[Value] = []
+        self.items: list[DataValue] = []
         self.separated = True
 
     @property
@@ -117,14 +115,14 @@ class _Open:
     def separate(self, char: str, position: int) -> None:
         key_read = self.bracket == "{" and len(self.items) % 2 == 1
         if self.separated or (char == ":") != key_read:
-            raise Malformed(position)
+            raise MalformedValue(position)
         self.separated = True
 
     def expect(self, position: int) -> None:
         if not self.separated:
-            raise Malformed(position)
+            raise MalformedValue(position)
 
-    def add(self, value: Value) -> None:
+    def add(self, value: DataValue) -> None:
         self.items.append(value)
         self.separated = False
 
@@ -135,23 +133,23 @@ def _is_tuple(text: str, position: int, end: int) -> bool:
     return space is not None and space.end() < end and text[space.end()] in "\"'"
 
 
-def _closed(opened: _Open, char: str, position: int) -> Value:
+def _closed(opened: _Open, char: str, position: int) -> DataValue:
     if opened.bracket + char not in ("[]", "{}", "()"):
-        raise Malformed(position)
+        raise MalformedValue(position)
     if opened.bracket == "{" and len(opened.items) % 2:
-        raise Malformed(position)
+        raise MalformedValue(position)
     kind = "object" if opened.bracket == "{" else "list"
-    return Value(kind, "", tuple(opened.items), opened.start, position + 1)
+    return DataValue(kind, "", tuple(opened.items), opened.start, position + 1)
 
 
-def _string(text: str, start: int, end: int, outermost: int) -> Value:
+def _string(text: str, start: int, end: int, outermost: int) -> DataValue:
     match = _STRING[text[start]].match(text, start + 1, end)
     if match is None:
-        raise BrokenOff(outermost)
+        raise TruncatedValue(outermost)
     content = match.group()[:-1]
     if "\\" not in content:
-        return Value("string", content, (), start, match.end())
-    return Value("string", _ESCAPE.sub(_unescaped, content), (), start, match.end(), False)
+        return DataValue("string", content, (), start, match.end())
+    return DataValue("string", _ESCAPE.sub(_unescaped, content), (), start, match.end(), False)
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -160,7 +158,7 @@ def _unescaped(match: re.Match[str]) -> str:
     return _ESCAPES.get(match[2], match[2])
 
 
-def _bare(text: str, start: int, end: int, key: bool) -> Value:
+def _bare(text: str, start: int, end: int, key: bool) -> DataValue:
     """Text up to the next comma, line end or closing bracket that is not inside parentheses."""
     depth = 0
     position = start
@@ -174,10 +172,10 @@ def _bare(text: str, start: int, end: int, key: bool) -> Value:
         elif (char in "]})" and not depth) or (char in ",\n" and not depth):
             break
         if depth > DEPTH:
-            raise TooDeep(position)
+            raise NestedTooDeep(position)
     else:
-        raise BrokenOff(start)
+        raise TruncatedValue(start)
     if key and (colon := text.find(":", start, position)) >= 0:
         position = colon
     position = max(position, start + 1)
-    return Value("bare", text[start:position].rstrip(), (), start, position)
+    return DataValue("bare", text[start:position].rstrip(), (), start, position)

@@ -29,27 +29,27 @@ from plansafe.verifier.model.operations import free_slots
 MAX_TRIED = 3_000
 """Bindings that are tried to find those under which a condition has a value."""
 
-Part = tuple[Formula, bool]
+SignedFormula = tuple[Formula, bool]
 """A condition, and the value it should have."""
 
 
-class Selected(NamedTuple):
+class SelectedBindings(NamedTuple):
     """The slots that are bound, and the bindings."""
 
     slots: frozenset[int]
     bindings: list[Binding]
 
 
-def flattened(
-    task: Task, variables: Iterable[Variable], goals: Iterable[Part], binding: Binding
-) -> tuple[list[Variable], list[Part], Binding] | None:
+def flatten_goals(
+    task: Task, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding
+) -> tuple[list[Variable], list[SignedFormula], Binding] | None:
     """Goals as a conjunction of parts, with the variables of quantifiers that ask for one object; ``None``: impossible.
 
     A quantifier whose variable has the slot of another one stays as it is. Variables with one object are bound.
     """
     known: list[Variable] = list(variables)
     used = {v.slot for v in known} | binding.keys()
-    stack, parts = list(goals), list[Part]()
+    stack, parts = list(goals), list[SignedFormula]()
     while stack:
         formula, wanted = stack.pop()
         match formula:
@@ -74,7 +74,7 @@ def flattened(
     return [v for v in known if v.slot not in single], parts, {**binding, **single}
 
 
-def instances(
+def satisfying_bindings(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
     """The bindings of variables under which a formula has a value, or none since a number is undefined."""
@@ -84,9 +84,9 @@ def instances(
             yield inner
 
 
-def selected(
-    evaluator: Evaluator, variables: Iterable[Variable], part: Part, binding: Binding, most: int
-) -> Selected | None:
+def select_bindings(
+    evaluator: Evaluator, variables: Iterable[Variable], part: SignedFormula, binding: Binding, most: int
+) -> SelectedBindings | None:
     """The bindings of those variables that a part reads under which it holds, if these are at most so many.
 
     ``None`` also where looking for them would take too many trials.
@@ -98,13 +98,13 @@ def selected(
     for piece in _pieces(formula, wanted):
         if not {v.slot for v in own} <= free_slots(piece):
             return None
-        if not searchable(evaluator, own, piece, wanted):
+        if not is_searchable(evaluator, own, piece, wanted):
             return None
-        for inner in islice(instances(evaluator, own, piece, wanted, binding), most + 1):
+        for inner in islice(satisfying_bindings(evaluator, own, piece, wanted, binding), most + 1):
             found[tuple([(v.slot, inner[v.slot]) for v in own])] = inner
         if len(found) > most:
             return None
-    return Selected(frozenset([v.slot for v in own]), list(found.values()))
+    return SelectedBindings(frozenset([v.slot for v in own]), list(found.values()))
 
 
 def _pieces(formula: Formula, wanted: bool) -> Iterator[Formula]:
@@ -116,7 +116,7 @@ def _pieces(formula: Formula, wanted: bool) -> Iterator[Formula]:
         yield formula
 
 
-def searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: Formula, wanted: bool) -> bool:
+def is_searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: Formula, wanted: bool) -> bool:
     """Whether few enough bindings are tried to find those under which a condition has a value."""
     if prod([len(evaluator.task.domains[v.domain]) for v in variables]) <= MAX_TRIED:
         return True

@@ -86,7 +86,7 @@ def parser(grammar: str) -> Lark:
     )
 
 
-def refusal(kind: str, text: str) -> Refusal | None:
+def find_refusal(kind: str, text: str) -> Refusal | None:
     """Why the grammar of ``kind`` refuses a text; ``None`` if it accepts it. Linear, a microsecond a character."""
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - for mistakes alone
 
@@ -106,14 +106,14 @@ def refusal(kind: str, text: str) -> Refusal | None:
     return None
 
 
-def expectation(kind: str, source: Source) -> tuple[str, ...]:
+def expectation_notes(kind: str, source: Source) -> tuple[str, ...]:
     """Notes for a syntax diagnostic: where the grammar stopped, and what it expected there.
 
     Empty if the shape is right (the mistake is one of names or types), or the text is too long to be read again.
     """
     if len(source.text) > MAX_CHARACTERS:
         return ()
-    found = refusal(kind, source.text)
+    found = find_refusal(kind, source.text)
     if found is None or not found.expected:
         return ()
     line, column = source.position(found.offset)
@@ -143,6 +143,3 @@ def _rank(meaning: str) -> tuple[int, str]:
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-__all__ = ["KINDS", "MAX_CHARACTERS", "Refusal", "expectation", "parser", "refusal"]
