@@ -60,8 +60,7 @@ class Specification(NamedTuple):
     """A specification while its sections are read.
 
     ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules, and at the end
-    all rules. ``rule_sections``: the sections of its own rules. ``disabled``, ``opened``: the elements of ``:disable`` and
-    ``:open``.
+    all rules. ``rule_sections``: its own rules. ``disabled``, ``opened``: the elements of ``:disable`` and ``:open``.
     """
 
     name: str
