@@ -42,7 +42,7 @@ def disagreement(pair: Pair, task: AlignTask, kernel: Kernel) -> str:
         ("rejected", pair.rejected, pair.goal.rejected),
     ):
         try:
-            said = kernel.audit(plan, others=())
+            said = kernel.audit(plan, other_readings=())
         except (KernelRejects, KernelLimit) as error:
             return f"{name}: {error}"
         if not said.executable or said.goal is not reached:

@@ -132,7 +132,7 @@ class Naive:
                 for literal in literals if choice.exactly_one else ():
                     if literal.value:
                         supports.setdefault((literal.predicate, literal.code), []).append(one)
-        for predicate, codes in enumerate(unknowns.supported):
+        for predicate, codes in enumerate(unknowns.oneof_only):
             for code in codes:
                 self.solver.add(z3.Implies(state[predicate, code], z3.Or(supports.get((predicate, code), []))))
 

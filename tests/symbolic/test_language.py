@@ -94,14 +94,14 @@ def left_open(init: str) -> list[str]:
     assert isinstance(unknowns.node, list)
     out = []
     for predicate, codes in enumerate(unknowns.facts):
-        supported = unknowns.supported[predicate]
+        supported = unknowns.oneof_only[predicate]
         assert supported <= codes
         assert not codes & task.initial_facts[predicate]
         out += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
     for choice in unknowns.choices:
         alternatives = [" & ".join([literal_text(checker, one) for one in each]) for each in choice.alternatives]
         out.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
-    for function, values in enumerate(unknowns.values):
+    for function, values in enumerate(unknowns.intervals):
         for code, interval in values.items():
             assert code not in task.initial_fluents[function]
             literal = InitialLiteral(function, code, 0, True)
@@ -179,7 +179,7 @@ def test_given_values_stay_and_denied_facts_are_known() -> None:
     assert task.initial_facts[index["wet"]] == {task.object_index["mug"]}
     assert [literal.value for literal in task.timed_literals] == [True]
     assert task.unknowns is not None
-    assert [len(values) for values in task.unknowns.values] == [0, 0]
+    assert [len(values) for values in task.unknowns.intervals] == [0, 0]
 
 
 def test_a_predicate_of_the_name_of_a_statement() -> None:

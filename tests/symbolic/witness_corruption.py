@@ -72,7 +72,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.audit(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, other_readings=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 

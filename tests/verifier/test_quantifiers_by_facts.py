@@ -62,7 +62,9 @@ def test_by_facts_is_by_trying(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
             monkeypatch.setattr(evaluate, "FEW", few)
             evaluator = Evaluator(checked.engine.task, state.facts, state.fluents)
             value = evaluator.holds(formula, {})
-            answers.append((value, evaluator.reasons(formula, {}, True), evaluator.reasons(formula, {}, False)))
+            answers.append(
+                (value, evaluator.unmet_literals(formula, {}, True), evaluator.unmet_literals(formula, {}, False))
+            )
         assert answers[0] == answers[1], goal
         seen.add(answers[0][0])
     assert len(seen) > 1

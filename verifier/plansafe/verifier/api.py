@@ -133,7 +133,7 @@ class Checker:
         try:
             report = self._classified(plan, self._check(compiled, plan, deadline), deadline)
         except LimitReached as reached:
-            if reached.what is not LimitKind.TIME:
+            if reached.kind is not LimitKind.TIME:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:

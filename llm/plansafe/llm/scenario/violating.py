@@ -48,7 +48,7 @@ class ViolationSearch:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(self.engine, False), start.state, None, self._check)
         except LimitReached as limit:
-            if limit.what is LimitKind.TIME:
+            if limit.kind is LimitKind.TIME:
                 raise
             self._relaxed = None
         if self._unsafe_end(start):

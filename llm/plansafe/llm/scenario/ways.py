@@ -142,7 +142,7 @@ class _Layers:
         try:
             self._relaxed = DeleteRelaxation(LiftedRelaxation(engine, rules), start.state, start.runtime, self._check)
         except LimitReached as limit:
-            if limit.what is LimitKind.TIME:
+            if limit.kind is LimitKind.TIME:
                 raise
             self._relaxed = None
 

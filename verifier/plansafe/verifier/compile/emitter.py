@@ -62,11 +62,11 @@ class Emitter:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.size = max(len(task.objects), 1)
+        self.object_count = max(len(task.objects), 1)
         self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
         self.indexes: dict[tuple[int, tuple[int, ...]], int] = {}
         """(predicate, bound positions) -> number of the index ``I[k]``: key code -> set of full codes."""
-        self.asked: set[tuple[int, tuple[int, ...]]] = set()
+        self.requested_indexes: set[tuple[int, tuple[int, ...]]] = set()
         """The indexes asked for since this set was emptied: who compiles joins keeps those up to date, no others."""
         self._specs: list[tuple[int, tuple[int, ...]]] = []
         self._pending: list[str] = []
@@ -75,18 +75,18 @@ class Emitter:
         self.sources: list[str] = []
         self._texts: dict[tuple[str, ...], str] = {}
 
-    def free(self, formula: Formula) -> frozenset[int]:
+    def free_slots(self, formula: Formula) -> frozenset[int]:
         """The free slots of a formula, remembered for each of its parts: deep formulas ask for them at every level."""
         known = self._free.get(id(formula))
         if known is not None:
             return known[1]
         match formula:
             case Not():
-                found = self.free(formula.body)
+                found = self.free_slots(formula.body)
             case And() | Or():
-                found = frozenset().union(*[self.free(part) for part in formula.parts])
+                found = frozenset().union(*[self.free_slots(part) for part in formula.parts])
             case Quantified():
-                found = self.free(formula.body) - {v.slot for v in formula.variables}
+                found = self.free_slots(formula.body) - {v.slot for v in formula.variables}
             case Truth() | Atom() | Equal() | Compare() | Temporal():
                 found = free_slots(formula)
             case _:
@@ -96,7 +96,7 @@ class Emitter:
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
-    def fresh(self) -> str:
+    def fresh_name(self) -> str:
         """A new function name."""
         self._count += 1
         return f"f{self._count}"
@@ -105,16 +105,16 @@ class Emitter:
         """Queue a function definition."""
         self._pending.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
 
-    def shared(self, parameters: str, body: list[str]) -> str:
+    def define_once(self, parameters: str, body: list[str]) -> str:
         """The name of a function with this text, defined once however often a formula says the same."""
         text = (parameters, *body)
         name = self._texts.get(text)
         if name is None:
-            name = self._texts[text] = self.fresh()
+            name = self._texts[text] = self.fresh_name()
             self.define(name, parameters, body)
         return name
 
-    def link(self, name: str) -> Callable[..., Any]:
+    def compile_function(self, name: str) -> Callable[..., Any]:
         """Compile what is queued and return one of the functions."""
         if self._pending:
             source = "\n".join(self._pending)
@@ -149,34 +149,36 @@ class Emitter:
                     values[new] = self.namespace[text]
             else:
                 new = "N"
-                values[new] = self.size
+                values[new] = self.object_count
             names[text] = new
             return new
 
-        code, used = _compiled(re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.size}\b(?!\.))", renamed, source))
+        code, used = _compiled(re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.object_count}\b(?!\.))", renamed, source))
         values.update({name: self.namespace[name] for name in used if name not in values and name in self.namespace})
         exec(code, values)
         self.namespace.update({old: values[new] for old, new in names.items() if old[0] == "f" and new in values})
 
-    def condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
+    def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
-        name = self.fresh()
-        self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.expression(formula)}"])
-        return self.link(name)
+        name = self.fresh_name()
+        self.define(
+            name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.condition_text(formula)}"]
+        )
+        return self.compile_function(name)
 
-    def bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
+    def compile_bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
         """``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
-        name = self.fresh()
-        terms = [f"({1 << number} if {self.expression(formula)} else 0)" for number, formula in formulas]
+        name = self.fresh_name()
+        terms = [f"({1 << number} if {self.condition_text(formula)} else 0)" for number, formula in formulas]
         lines = [f"return {' + '.join(terms) or 0}"]
         self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), lines)
-        return self.link(name)
+        return self.compile_function(name)
 
-    def guarded(self, formula: Formula) -> str:
+    def define_guarded(self, formula: Formula) -> str:
         """The name of a function that says whether a formula is true, also where numbers in it are undefined."""
-        slots = sorted(self.free(formula))
-        fast = self.condition(formula, slots)
-        name = self.fresh()
+        slots = sorted(self.free_slots(formula))
+        fast = self.compile_condition(formula, slots)
+        name = self.fresh_name()
 
         def true(facts: list[set[int]], fluents: list[dict[int, Number]], *objects: int) -> bool:
             try:
@@ -192,19 +194,19 @@ class Emitter:
 
     # -- names --------------------------------------------------------------------------------------------------------
 
-    def domain(self, number: int) -> str:
+    def domain_name(self, number: int) -> str:
         """The tuple of a domain's objects."""
         name = f"D{number}"
         self.namespace.setdefault(name, self.task.domains[number])
         return name
 
-    def members(self, number: int) -> str:
+    def member_set_name(self, number: int) -> str:
         """The set of a domain's objects."""
         name = f"T{number}"
         self.namespace.setdefault(name, self.task.domain_sets[number])
         return name
 
-    def everything(self, domain: int) -> bool:
+    def contains_all_objects(self, domain: int) -> bool:
         """Whether a domain holds all objects, so that membership needs no test.
 
         Facts may break the declared types of their predicates (an effect on a variable of a wider type is legal), so a
@@ -212,7 +214,7 @@ class Emitter:
         """
         return len(self.task.domains[domain]) == len(self.task.objects)
 
-    def number(self, value: Number) -> str:
+    def constant_text(self, value: Number) -> str:
         """A numeric constant: small integers in place, others by name."""
         if isinstance(value, int) and abs(value) < 2**63:
             return str(value) if value >= 0 else f"({value})"
@@ -220,24 +222,24 @@ class Emitter:
         self.namespace[name] = value
         return name
 
-    def code(self, arguments: Iterable[int]) -> str:
+    def code_text(self, arguments: Iterable[int]) -> str:
         """The code of a tuple of arguments."""
         text = ""
         constant = 0
         for argument in arguments:
             if text:
-                text = f"({text})*{self.size}"
+                text = f"({text})*{self.object_count}"
                 term = str(argument) if argument >= 0 else f"x{-1 - argument}"
                 text = text if term == "0" else f"{text}+{term}"
             elif argument >= 0:
-                constant = constant * self.size + argument
+                constant = constant * self.object_count + argument
             else:
-                text = f"{constant * self.size}+x{-1 - argument}" if constant else f"x{-1 - argument}"
+                text = f"{constant * self.object_count}+x{-1 - argument}" if constant else f"x{-1 - argument}"
         return text or str(constant)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
-    def expression(self, formula: Formula, depth: int = 0) -> str:
+    def condition_text(self, formula: Formula, depth: int = 0) -> str:
         """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``.
 
         Deep parts become functions of their own.
@@ -246,23 +248,25 @@ class Emitter:
             return self._outlined(formula)
         match formula:
             case Atom():
-                return f"({self.code(formula.arguments)} in S[{formula.predicate}])"
+                return f"({self.code_text(formula.arguments)} in S[{formula.predicate}])"
             case Not():
                 if isinstance(formula.body, Atom):
-                    return f"({self.code(formula.body.arguments)} not in S[{formula.body.predicate}])"
-                return f"(not {self.expression(formula.body, depth + 1)})"
+                    return f"({self.code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
+                return f"(not {self.condition_text(formula.body, depth + 1)})"
             case And() | Or():
                 if not formula.parts:
                     return str(isinstance(formula, And))
                 word = " and " if isinstance(formula, And) else " or "
-                parts = [self.expression(part, depth + 1) for part in formula.parts]
+                parts = [self.condition_text(part, depth + 1) for part in formula.parts]
                 if len(parts) > 500:
                     parts = [self._function_of(parts[i : i + 400], word, formula) for i in range(0, len(parts), 400)]
                 return "(" + word.join(parts) + ")"
             case Equal():
-                return f"({self.argument(formula.left)} == {self.argument(formula.right)})"
+                return f"({self.argument_text(formula.left)} == {self.argument_text(formula.right)})"
             case Compare():
-                return f"({self.numeric(formula.left)} {_PYTHON[formula.operator]} {self.numeric(formula.right)})"
+                return (
+                    f"({self.number_text(formula.left)} {_PYTHON[formula.operator]} {self.number_text(formula.right)})"
+                )
             case Truth():
                 return str(formula.value)
             case Quantified():
@@ -272,26 +276,26 @@ class Emitter:
             case _:
                 assert_never(formula)
 
-    def argument(self, argument: int) -> str:
+    def argument_text(self, argument: int) -> str:
         """The code for an argument: a variable's name, or a constant's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
     def _call(self, name: str, formula: Formula) -> str:
-        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(self.free(formula))]])})"
+        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(self.free_slots(formula))]])})"
 
     def _parameters(self, formula: Formula) -> str:
-        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(self.free(formula))]])
+        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(self.free_slots(formula))]])
 
     def _outlined(self, formula: Formula) -> str:
-        text = self.expression(formula)
-        return self._call(self.shared(self._parameters(formula), [f"return {text}"]), formula)
+        text = self.condition_text(formula)
+        return self._call(self.define_once(self._parameters(formula), [f"return {text}"]), formula)
 
     def _function_of(self, parts: list[str], word: str, formula: Formula) -> str:
-        return self._call(self.shared(self._parameters(formula), ["return " + word.join(parts)]), formula)
+        return self._call(self.define_once(self._parameters(formula), ["return " + word.join(parts)]), formula)
 
     def _quantified(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
-        parameters = self.free(formula)
+        parameters = self.free_slots(formula)
         body: list[str] = []
         disjuncts = dnf(formula.body, not formula.universal)
         if disjuncts is None:
@@ -302,20 +306,20 @@ class Emitter:
             )
             body += join.emit(disjunct.literals, parameters, [], ["return True"])
         body.append("return False")
-        call = self._call(self.shared(self._parameters(formula), body), formula)
+        call = self._call(self.define_once(self._parameters(formula), body), formula)
         return f"(not {call})" if formula.universal else call
 
-    def numeric(self, expression: Expression, depth: int = 0) -> str:
+    def number_text(self, expression: Expression, depth: int = 0) -> str:
         """A numeric expression; deep operands become functions of their own."""
         if depth > MAX_DEPTH:
             return self._outlined_number(expression)
         match expression:
             case model.Constant():
-                return self.number(expression.value)
+                return self.constant_text(expression.value)
             case model.Fluent():
-                return f"F[{expression.function}][{self.code(expression.arguments)}]"
+                return f"F[{expression.function}][{self.code_text(expression.arguments)}]"
             case model.Arithmetic():
-                operands = [self.numeric(operand, depth + 1) for operand in expression.operands]
+                operands = [self.number_text(operand, depth + 1) for operand in expression.operands]
                 if expression.operator == "/":
                     text = operands[0]
                     for operand in operands[1:]:
@@ -334,43 +338,43 @@ class Emitter:
     def _outlined_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
         names = ["S", "F", *[f"x{s}" for s in sorted({-1 - a for a in arguments if a < 0})]]
-        text = self.numeric(expression)
+        text = self.number_text(expression)
         if "duration" in text:
             names.append("duration")
         parameters = ", ".join(names)
-        return f"{self.shared(parameters, [f'return {text}'])}({parameters})"
+        return f"{self.define_once(parameters, [f'return {text}'])}({parameters})"
 
-    def index(self, predicate: int, positions: tuple[int, ...]) -> int:
+    def index_number(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
         key = predicate, positions
-        self.asked.add(key)
+        self.requested_indexes.add(key)
         number = self.indexes.get(key)
         if number is None:
             number = self.indexes[key] = len(self.indexes)
             self._specs.append(key)
         return number
 
-    def spec(self, number: int) -> tuple[int, tuple[int, ...]]:
+    def index_key(self, number: int) -> tuple[int, tuple[int, ...]]:
         """The predicate and the bound positions of an index."""
         return self._specs[number]
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def private_indexes(self) -> Iterator[None]:
         """Joins that are compiled inside make the indexes they ask for themselves: nobody else is to keep those."""
-        before, self.asked = self.asked, set()
+        before, self.requested_indexes = self.requested_indexes, set()
         try:
             yield
         finally:
-            self.asked = before
+            self.requested_indexes = before
 
-    def position(self, predicate: int, place: int, code: str = "c") -> str:
+    def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
         """The argument at ``place`` of a code."""
         declared = (
             self.task.predicates[predicate]
             if predicate < len(self.task.predicates)
             else self.task.functions[predicate - len(self.task.predicates)]
         )
-        power = self.size ** (len(declared.types) - 1 - place)
+        power = self.object_count ** (len(declared.types) - 1 - place)
         if power == 1:
-            return code if len(declared.types) == 1 else f"{code}%{self.size}"
-        return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.size}"
+            return code if len(declared.types) == 1 else f"{code}%{self.object_count}"
+        return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"

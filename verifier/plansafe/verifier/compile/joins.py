@@ -63,9 +63,9 @@ class Join:
         self, rest: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str], loops: int
     ) -> list[str]:
         emitter = self.emitter
-        ready = [literal for literal in rest if emitter.free(literal.formula) <= bound]
+        ready = [literal for literal in rest if emitter.free_slots(literal.formula) <= bound]
         if ready:
-            rest = [literal for literal in rest if not emitter.free(literal.formula) <= bound]
+            rest = [literal for literal in rest if not emitter.free_slots(literal.formula) <= bound]
             ready.sort(key=_cost)
             tests = [self._test(literal) for literal in ready]
             return [f"if {' and '.join(tests)}:", *_indent(self._emit(rest, bound, outputs, inner, loops))]
@@ -79,7 +79,7 @@ class Join:
                     value_text = str(value) if value >= 0 else f"x{-1 - value}"
                     body = self._emit(others, bound | {slot}, outputs, inner, loops)
                     return [  # the assignment is inside: blocks with one head may be merged (`_gathered`)
-                        f"if {value_text} in {emitter.members(self.domains[slot])}:",
+                        f"if {value_text} in {emitter.member_set_name(self.domains[slot])}:",
                         f" x{slot} = {value_text}",
                         *_indent(body),
                     ]
@@ -91,20 +91,20 @@ class Join:
             return self._scan(chosen, [other for other in rest if other is not chosen], bound, outputs, inner, loops)
         open_slots = [s for s in outputs if s not in bound]
         for literal in rest:
-            open_slots += [s for s in sorted(emitter.free(literal.formula)) if s not in bound]
+            open_slots += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
         if open_slots:
             slot = min(open_slots, key=lambda s: len(emitter.task.domains[self.domains[s]]))
             body = self._emit(rest, bound | {slot}, outputs, inner, loops + 1)
-            return [f"for x{slot} in {emitter.domain(self.domains[slot])}:", *_indent(body)]
+            return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(body)]
         idle = [s for s in self.domains if s not in bound and not self.emitter.task.domains[self.domains[s]]]
         return ["pass"] if idle else inner
 
     def _test(self, literal: FormulaLiteral) -> str:
         if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
-            name, slots = self.emitter.guarded(formula), sorted(self.emitter.free(formula))
+            name, slots = self.emitter.define_guarded(formula), sorted(self.emitter.free_slots(formula))
             return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in slots]])})"
-        text = self.emitter.expression(literal.formula)
+        text = self.emitter.condition_text(literal.formula)
         return text if literal.positive else f"not {text}"
 
     def _rank(self, literal: FormulaLiteral, bound: set[int]) -> tuple[int, int, int]:
@@ -139,27 +139,32 @@ class Join:
             place = atom.arguments.index(unbound[0])
             domain = self.domains[slot]
             fewer = len(emitter.task.domains[domain])
-            there = [f"{emitter.position(predicate, i)} == {emitter.argument(atom.arguments[i])}" for i in known]
+            there = [
+                f"{emitter.argument_of_code(predicate, i)} == {emitter.argument_text(atom.arguments[i])}" for i in known
+            ]
             only = f" if {' and '.join(there)}" if there else ""
-            scan = f"[{emitter.position(predicate, place)} for c in S[{predicate}]{only}]"
-            lines = [f"for x{slot} in ({emitter.domain(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
-            tests = [f"{emitter.code(atom.arguments)} in S[{predicate}]"]
-            if not emitter.everything(domain):
-                tests.append(f"x{slot} in {emitter.members(domain)}")
+            scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{only}]"
+            lines = [f"for x{slot} in ({emitter.domain_name(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
+            tests = [f"{emitter.code_text(atom.arguments)} in S[{predicate}]"]
+            if not emitter.contains_all_objects(domain):
+                tests.append(f"x{slot} in {emitter.member_set_name(domain)}")
         else:
             if known and indexed:
-                key = emitter.code([atom.arguments[i] for i in known])
-                lines = [f"for {c} in I[{emitter.index(predicate, known)}].get({key}, E):"]
+                key = emitter.code_text([atom.arguments[i] for i in known])
+                lines = [f"for {c} in I[{emitter.index_number(predicate, known)}].get({key}, E):"]
             else:
                 lines = [f"for {c} in S[{predicate}]:"]
-                tests = [f"{emitter.position(predicate, i, c)} == {emitter.argument(atom.arguments[i])}" for i in known]
+                tests = [
+                    f"{emitter.argument_of_code(predicate, i, c)} == {emitter.argument_text(atom.arguments[i])}"
+                    for i in known
+                ]
             for argument in unbound:
                 places = [i for i, a in enumerate(atom.arguments) if a == argument]
                 slot = -1 - argument
-                assigned.append(f"x{slot} = {emitter.position(predicate, places[0], c)}")
-                tests += [f"{emitter.position(predicate, i, c)} == x{slot}" for i in places[1:]]
-                if not emitter.everything(self.domains[slot]):
-                    tests.append(f"x{slot} in {emitter.members(self.domains[slot])}")
+                assigned.append(f"x{slot} = {emitter.argument_of_code(predicate, places[0], c)}")
+                tests += [f"{emitter.argument_of_code(predicate, i, c)} == x{slot}" for i in places[1:]]
+                if not emitter.contains_all_objects(self.domains[slot]):
+                    tests.append(f"x{slot} in {emitter.member_set_name(self.domains[slot])}")
         body = self._emit(rest, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
         if tests:
             body = [f"if {' and '.join(tests)}:", *_indent(body)]
@@ -171,7 +176,7 @@ class Join:
         """Python allows twenty nested loops: the rest becomes a function of its own."""
         variables = "".join([f", x{s}" for s in sorted(bound)])
         body = [*self._emit(rest, bound, outputs, inner, 0), "return False"]
-        name = self.emitter.shared(self.context + variables, body)
+        name = self.emitter.define_once(self.context + variables, body)
         call = f"{name}({self.context}{variables})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 

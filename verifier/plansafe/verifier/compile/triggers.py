@@ -28,7 +28,7 @@ def emit_argument_match(
     lines: list[str] = []
     bound: set[int] = set()
     for place, argument in enumerate(arguments):
-        value = emitter.position(predicate, place, "code")
+        value = emitter.argument_of_code(predicate, place, "code")
         if argument >= 0:
             lines.append(f"if {value} != {argument}: return")
             continue
@@ -40,8 +40,8 @@ def emit_argument_match(
             continue
         bound.add(slot)
         lines.append(f"x{slot} = {value}")
-        if not emitter.everything(domains[slot]):
-            lines.append(f"if x{slot} not in {emitter.members(domains[slot])}: return")
+        if not emitter.contains_all_objects(domains[slot]):
+            lines.append(f"if x{slot} not in {emitter.member_set_name(domains[slot])}: return")
     return lines, frozenset(bound)
 
 
@@ -97,12 +97,12 @@ def compile_extension(
                     continue
                 seen.add(key)
                 lines, bound = emit_argument_match(emitter, predicate, read.arguments, domains)
-                name = emitter.fresh()
+                name = emitter.fresh_name()
                 emitter.define(name, "S, F, I, code, out", lines + join.emit(literals, bound, slots, inner))
-                triggers.append(Trigger(predicate, added, emitter.link(name)))
-    name = emitter.fresh()
+                triggers.append(Trigger(predicate, added, emitter.compile_function(name)))
+    name = emitter.fresh_name()
     emitter.define(name, "S, F, I, code, out", everything or ["pass"])
-    return Extension(parameters, emitter.link(name), tuple(triggers))
+    return Extension(parameters, emitter.compile_function(name), tuple(triggers))
 
 
 class ReadPattern(NamedTuple):
@@ -134,9 +134,9 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
         bound = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in index]))
         lines = [line.replace("return", "return None") for line in lines]
         lines.append(f"return ({''.join([f'x{s},' for s in bound])})")
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, "code", lines)
-        out.append(ReadPattern(predicate, tuple([index[s] for s in bound]), emitter.link(name)))
+        out.append(ReadPattern(predicate, tuple([index[s] for s in bound]), emitter.compile_function(name)))
     return out
 
 

@@ -164,10 +164,10 @@ class PlanVariants:
             if isinstance(asked, ConditionsAfterSteps):
                 for at, formula, binding, _ in asked.asked:
                     if at == number:
-                        self._footprints.read((formula,), binding, found)
+                        self._footprints.add_reads((formula,), binding, found)
             else:
                 binding = bind(asked.part.parameters, asked.binding)
-                self._footprints.read((asked.part.body, asked.part.guard or TRUE), binding, found)
+                self._footprints.add_reads((asked.part.body, asked.part.guard or TRUE), binding, found)
         return _keys(found)
 
     def _instances(self, number: int, step: GroundAction) -> list[_Instance]:
@@ -180,8 +180,8 @@ class PlanVariants:
         for effect in step.action.start.effects:
             for binding in self.task.bindings(effect.variables, step.binding):
                 found = empty_footprint()
-                self._footprints.depend(effect, binding, found)
-                self._footprints.write(effect, binding, found)
+                self._footprints.add_effect_reads(effect, binding, found)
+                self._footprints.add_writes(effect, binding, found)
                 yield _Instance(effect, found, found.changes, _keys(found) | found.writes.keys())
 
     def conjuncts(self) -> list[PlanVariants]:
@@ -312,7 +312,7 @@ class _Instance(NamedTuple):
 
 def _keys(footprint: Footprint) -> Keys:
     """All that is read."""
-    return footprint.reads | {(subject, ANY) for subject in footprint.behind}
+    return footprint.reads | {(subject, ANY) for subject in footprint.unbounded_reads}
 
 
 def _is_live(key: StateVariable, live: Keys) -> bool:

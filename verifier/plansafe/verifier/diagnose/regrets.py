@@ -135,7 +135,7 @@ class RegretCalculator:
             try:
                 self._ask(path, taken, walk.accepted, grade)
             except LimitReached as limit:
-                if limit.what is not LimitKind.TIME:
+                if limit.kind is not LimitKind.TIME:
                     raise
             _agree(path)
         return _regrets(path, size, walk, grade)

@@ -105,7 +105,7 @@ class ActionCode:
         )
 
     def _fused(self, action: Action, possible: bool) -> StepFunction:
-        condition = "True" if possible else self.emitter.expression(And(action.start.condition))
+        condition = "True" if possible else self.emitter.condition_text(And(action.start.condition))
         return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
     def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
@@ -118,10 +118,10 @@ class ActionCode:
         if snap is None or not self._simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
             return None
         emitter = self.emitter
-        conditions = [emitter.expression(And(snap.condition))] if snap.condition else []
+        conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
         for constraint in action.durations:
             if constraint.at_end == end:
-                value, off = emitter.numeric(constraint.value), emitter.number(within)
+                value, off = emitter.number_text(constraint.value), emitter.constant_text(within)
                 conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
         return self._checked_changes(conditions, snap, action.parameters, ", duration")
 
@@ -130,7 +130,7 @@ class ActionCode:
     ) -> StepFunction:
         """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
         emitter = self.emitter
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines = [f"if not {condition}: return False" for condition in conditions]
         adds = [atom for effect in snap.effects for atom in effect.adds]
         deletes = [atom for effect in snap.effects for atom in effect.deletes]
@@ -145,34 +145,34 @@ class ActionCode:
             lines += self._assign(assignment, number)
         lines.append("return True")
         emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
-        return emitter.link(name)
+        return emitter.compile_function(name)
 
     def _logged(self, predicate: int) -> bool:
         return self.watched is None or predicate in self.watched
 
     def _delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
-        code, p = self.emitter.code(atom.arguments), atom.predicate
+        code, p = self.emitter.code_text(atom.arguments), atom.predicate
         if not self._logged(p):
             return [f"S[{p}].discard({code})"]
-        kept = "".join([f" and c != {self.emitter.code(other.arguments)}" for other in adds])
+        kept = "".join([f" and c != {self.emitter.code_text(other.arguments)}" for other in adds])
         return [f"c = {code}", f"if c in S[{p}]{kept}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _add(self, atom: Atom) -> list[str]:
-        code, p = self.emitter.code(atom.arguments), atom.predicate
+        code, p = self.emitter.code_text(atom.arguments), atom.predicate
         if not self._logged(p):
             return [f"S[{p}].add({code})"]
         return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value(self, assignment: model.Assignment) -> str:
-        value = self.emitter.numeric(assignment.value)
-        target = f"F[{assignment.function}][{self.emitter.code(assignment.arguments)}]"
+        value = self.emitter.number_text(assignment.value)
+        target = f"F[{assignment.function}][{self.emitter.code_text(assignment.arguments)}]"
         word = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
         if word == "/":
             return f"divide({target}, {value})"
         return value if word is None else f"{target} {word} {value}"
 
     def _assign(self, assignment: model.Assignment, number: int) -> list[str]:
-        code, f = self.emitter.code(assignment.arguments), assignment.function
+        code, f = self.emitter.code_text(assignment.arguments), assignment.function
         index = len(self.task.predicates) + f
         if not self._logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
@@ -242,14 +242,14 @@ class ActionCode:
 
     def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
         """``f(S, F, *objects)`` for a conjunction."""
-        return self.emitter.condition(And(parts), slots)
+        return self.emitter.compile_condition(And(parts), slots)
 
     def effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
         """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
         emitter = self.emitter
         emitter.namespace.setdefault("Happening", SnapEffects)
         emitter.namespace.setdefault("Update", Update)
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines: list[str] = []
         for effect in snap.effects:
             found = self._searched(effect, slots)
@@ -258,22 +258,24 @@ class ActionCode:
                 continue
             depth = 0
             for bound in effect.variables:
-                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain(bound.domain)}:")
+                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain_name(bound.domain)}:")
                 depth += 1
             if effect.condition is not TRUE:
-                lines.append(" " * depth + f"if {emitter.expression(effect.condition)}:")
+                lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
                 depth += 1
             pad = " " * depth
-            lines += [f"{pad}A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
-            lines += [f"{pad}D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+            lines += [f"{pad}A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
+            lines += [f"{pad}D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
             for a in effect.assignments:
                 words = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = words.index(a.operator), emitter.code(a.arguments)
-                lines.append(f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.numeric(a.value)}))")
+                operator, code = words.index(a.operator), emitter.code_text(a.arguments)
+                lines.append(
+                    f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
+                )
                 emitter.namespace["W"] = words
         lines = ["A = []", "D = []", "U = []", *_gathered(lines), "return Happening(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
-        return emitter.link(name)
+        return emitter.compile_function(name)
 
     def _searched(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
         """A quantified effect on facts alone, as a search for the bindings that its condition holds for.
@@ -288,8 +290,8 @@ class ActionCode:
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
-        inner = [f"A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
-        inner += [f"D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+        inner = [f"A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
+        inner += [f"D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
         bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
         lines: list[str] = []
         for disjunct in disjuncts:
@@ -381,14 +383,14 @@ def interpret_effects(
                 continue
             if started is None or holds is None:
                 raise UndefinedNumber(
-                    evaluator.undefined(effect.condition, inner) or "an effect condition is undefined"
+                    evaluator.describe_undefined(effect.condition, inner) or "an effect condition is undefined"
                 )
             happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
-                value = evaluator.number(a.value, inner)
+                value = evaluator.evaluate(a.value, inner)
                 if a.operator != "assign":
-                    evaluator.number(model.Fluent(a.function, a.arguments), inner)
+                    evaluator.evaluate(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
                     raise UndefinedNumber("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))

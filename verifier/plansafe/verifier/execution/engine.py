@@ -152,7 +152,7 @@ class Engine:
         return known[1]
 
     def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
-        holds = self.emitter.condition(formula, [])
+        holds = self.emitter.compile_condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
             try:
@@ -196,11 +196,11 @@ class Engine:
                 result = None
         return result
 
-    def depart(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
+    def announce_step(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
         """Tell the monitors which step is taken in a state, or that it ends without one."""
         if self.reads_actions:
             action_fact = None if taken is None else self.action_fact("start", taken)
-            runtime.depart(state, () if action_fact is None else (action_fact,), moment)
+            runtime.take_actions(state, () if action_fact is None else (action_fact,), moment)
 
     def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
         """The action fact of a step, if some rule reads it."""

@@ -131,7 +131,9 @@ class Monitor:
         if self.runtime is None:
             return
         self.runtime = self.runtime.fork()
-        self.engine.depart(self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False))
+        self.engine.announce_step(
+            self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False)
+        )
 
     def step(self, action: str) -> GroundAction | IllFormed:
         """The step that ``action`` is, or why it is none."""
@@ -151,7 +153,7 @@ class Monitor:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
-        reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
+        reasons = evaluator.unmet_literals(And(step.action.start.condition), binding, True)
         texts = [
             f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
         ]
@@ -229,7 +231,7 @@ class Monitor:
         self.letter += 1
         if self.runtime is None or self._left is None:
             return ()
-        self.runtime.arrive(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
+        self.runtime.enter_state(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
         return self._named(new_violations(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
     then = Evaluator(task, before.facts, before.fluents)
     if then.holds(condition, binding) is not True:
         return
-    for reason in then.reasons(condition, binding, False, NO_LIMIT):
+    for reason in then.unmet_literals(condition, binding, False, NO_LIMIT):
         if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
             yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
 

@@ -78,7 +78,7 @@ def satisfying_bindings(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
     """The bindings of variables under which a formula has a value, or none since a number is undefined."""
-    for objects in evaluator.instances(Quantified(not value, variables, formula), binding):
+    for objects in evaluator.candidate_objects(Quantified(not value, variables, formula), binding):
         inner = {**binding, **bind(variables, objects)}
         if evaluator.holds(formula, inner) is not (not value):
             yield inner
@@ -120,4 +120,4 @@ def is_searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: 
     """Whether few enough bindings are tried to find those under which a condition has a value."""
     if prod([len(evaluator.task.domains[v.domain]) for v in variables]) <= MAX_TRIED:
         return True
-    return evaluator.led(Quantified(not wanted, variables, piece))
+    return evaluator.is_guided_by_atoms(Quantified(not wanted, variables, piece))

@@ -69,7 +69,7 @@ class Evaluator:
         self.fluents = fluents
         self.duration = duration
 
-    def number(self, expression: Expression, binding: Binding) -> Number:
+    def evaluate(self, expression: Expression, binding: Binding) -> Number:
         """The value of an expression; raises :class:`UndefinedNumber`."""
         match expression:
             case model.Constant():
@@ -80,7 +80,7 @@ class Evaluator:
                     raise UndefinedNumber(f"`{self.task.fluent_text(expression.function, code)}` has no value")
                 return self.fluents[expression.function][code]
             case Arithmetic():
-                values = [self.number(operand, binding) for operand in expression.operands]
+                values = [self.evaluate(operand, binding) for operand in expression.operands]
                 return apply_operator(expression.operator, values)
             case model.Duration():
                 if self.duration is None:
@@ -104,7 +104,7 @@ class Evaluator:
             case Compare():
                 try:
                     return _COMPARE[formula.operator](
-                        self.number(formula.left, binding), self.number(formula.right, binding)
+                        self.evaluate(formula.left, binding), self.evaluate(formula.right, binding)
                     )
                 except UndefinedNumber:
                     return None
@@ -134,7 +134,7 @@ class Evaluator:
     def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
         result: bool | None = not deciding
-        for objects in self.instances(formula, binding):
+        for objects in self.candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
@@ -142,7 +142,7 @@ class Evaluator:
                 result = None
         return result
 
-    def instances(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
+    def candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
         """The objects under which the body may have another value than nearly always.
 
         Left out are those for which a conjunct that is an atom is false (for ``forall``, a disjunct that is a negated
@@ -159,7 +159,7 @@ class Evaluator:
         return (tuple([found[v.slot] for v in variables]) for found in self._matches(free, atoms, inner))
 
     @staticmethod
-    def led(formula: Quantified) -> bool:
+    def is_guided_by_atoms(formula: Quantified) -> bool:
         """Whether atoms lead to the instances, so that not all objects are tried."""
         return bool(_deciding_atoms(formula))
 
@@ -222,27 +222,27 @@ class Evaluator:
             elif isinstance(part, Atom):
                 out.append(UnmetLiteral(part, dict(binding), wanted))
             else:
-                out += self.reasons(part, binding, wanted, limit - len(out))
+                out += self.unmet_literals(part, binding, wanted, limit - len(out))
         return out
 
-    def undefined(self, formula: Formula, binding: Binding) -> str | None:
+    def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined, if anything does."""
         if isinstance(formula, Compare):
             try:
-                self.number(formula.left, binding)
-                self.number(formula.right, binding)
+                self.evaluate(formula.left, binding)
+                self.evaluate(formula.right, binding)
             except UndefinedNumber as problem:
                 return problem.text
         if isinstance(formula, Compare):
             return None
-        for reason in self.reasons(formula, binding, True):
+        for reason in self.unmet_literals(formula, binding, True):
             if isinstance(reason.formula, Compare):
-                text = self.undefined(reason.formula, reason.binding)
+                text = self.describe_undefined(reason.formula, reason.binding)
                 if text:
                     return text
         return None
 
-    def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
+    def unmet_literals(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
         """Literals that keep ``formula`` from having the value ``wanted``.
 
         For a conjunction its false parts, for a disjunction all. That nothing fits is told as a whole: of many objects,
@@ -255,7 +255,7 @@ class Evaluator:
             return []
         match formula:
             case Not():
-                return self.reasons(formula.body, binding, not wanted, limit)
+                return self.unmet_literals(formula.body, binding, not wanted, limit)
             case Quantified():
                 instances = prod([len(self.task.domains[v.domain]) for v in formula.variables])
                 if value is not None and formula.universal is not wanted and instances > MANY:
@@ -263,9 +263,9 @@ class Evaluator:
                 out: list[UnmetLiteral] = []
                 objects_of = [self.task.domains[v.domain] for v in formula.variables]
                 one_by_one = value is not None and formula.universal is wanted
-                for objects in sorted(self.instances(formula, binding)) if one_by_one else product(*objects_of):
+                for objects in sorted(self.candidate_objects(formula, binding)) if one_by_one else product(*objects_of):
                     inner = {**binding, **bind(formula.variables, objects)}
-                    out += self.reasons(formula.body, inner, wanted, limit - len(out))
+                    out += self.unmet_literals(formula.body, inner, wanted, limit - len(out))
                     if len(out) >= limit:
                         break
                 return out or [UnmetLiteral(formula, dict(binding), wanted)]

@@ -43,7 +43,7 @@ class Footprint(NamedTuple):
     """
 
     reads: set[StateVariable]
-    behind: set[int]
+    unbounded_reads: set[int]
     adds: set[StateVariable]
     deletes: set[StateVariable]
     writes: dict[StateVariable, bool]
@@ -69,8 +69,8 @@ def find_interference(one: Footprint, other: Footprint) -> StateVariable | None:
         found = (
             a.reads & facts
             or a.adds & b.deletes
-            or {key for key in facts if key[0] in a.behind}
-            or {key for key in b.writes if key in a.reads or key[0] in a.behind}
+            or {key for key in facts if key[0] in a.unbounded_reads}
+            or {key for key in b.writes if key in a.reads or key[0] in a.unbounded_reads}
         )
         if found:
             return min(found)
@@ -102,7 +102,7 @@ class FootprintFinder:
                 out.setdefault(axiom.predicate, set()).update(read)
         return out
 
-    def inputs_of(self, predicate: int) -> set[int]:
+    def derived_inputs(self, predicate: int) -> set[int]:
         """The basic predicates and functions that a derived predicate depends on; none of one that is not derived."""
         seen = {predicate}
         stack = [predicate]
@@ -118,7 +118,7 @@ class FootprintFinder:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, formulas: Iterable[Formula], binding: Binding, out: Footprint) -> None:
+    def add_reads(self, formulas: Iterable[Formula], binding: Binding, out: Footprint) -> None:
         """Add what formulas read to ``out``; of what has an argument that is not bound, all."""
         left = self._most
         stack = [(formula, binding) for formula in formulas]
@@ -127,10 +127,10 @@ class FootprintFinder:
             match part:
                 case Atom():
                     self._one(part.predicate, part.arguments, own, out)
-                    out.behind.update(self.inputs_of(part.predicate))
+                    out.unbounded_reads.update(self.derived_inputs(part.predicate))
                 case Compare():
-                    self.numbers(part.left, own, out)
-                    self.numbers(part.right, own, out)
+                    self.add_fluent_reads(part.left, own, out)
+                    self.add_fluent_reads(part.right, own, out)
                 case Not():
                     stack.append((part.body, own))
                 case And() | Or():
@@ -149,7 +149,7 @@ class FootprintFinder:
                 case _:
                     assert_never(part)
 
-    def numbers(self, expression: Expression, binding: Binding, out: Footprint) -> None:
+    def add_fluent_reads(self, expression: Expression, binding: Binding, out: Footprint) -> None:
         """Add the fluents that an expression reads to ``out``."""
         for fluent in expression_fluents(expression):
             self._one(self.subject(fluent), fluent.arguments, binding, out)
@@ -157,32 +157,32 @@ class FootprintFinder:
     def _one(self, subject: int, arguments: ArgumentTuple, binding: Binding, out: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
         if code is None:
-            out.behind.add(subject)
+            out.unbounded_reads.add(subject)
         else:
             out.reads.add((subject, code))
 
     # -- effects and actions ------------------------------------------------------------------------------------------
 
-    def depend(self, effect: Effect, binding: Binding, out: Footprint) -> None:
+    def add_effect_reads(self, effect: Effect, binding: Binding, out: Footprint) -> None:
         """Add what decides a ground effect where it happens: its condition, and the numbers that it computes with."""
-        self.read((effect.condition,), binding, out)
+        self.add_reads((effect.condition,), binding, out)
         for change in effect.assignments:
-            self.numbers(change.value, binding, out)
+            self.add_fluent_reads(change.value, binding, out)
 
-    def write(self, effect: Effect, binding: Binding, out: Footprint) -> None:
+    def add_writes(self, effect: Effect, binding: Binding, out: Footprint) -> None:
         """Add what a ground effect may write to ``out``."""
         code_of = self.task.code_of
         out.adds.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.adds])
         out.deletes.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.deletes])
         for change in effect.assignments:
-            self.assign(change.function, code_of(change.arguments, binding), change.operator, out)
+            self.add_assignment(change.function, code_of(change.arguments, binding), change.operator, out)
 
-    def assign(self, function: int, code: int, operator: str, out: Footprint) -> None:
+    def add_assignment(self, function: int, code: int, operator: str, out: Footprint) -> None:
         """Add a change of a fluent to ``out``."""
         key = (self._functions + function, code)
         out.writes[key] = out.writes.get(key, True) and operator in ("increase", "decrease")
 
-    def depend_action(self, action: Action, binding: Binding, end: bool, out: Footprint) -> None:
+    def add_action_reads(self, action: Action, binding: Binding, end: bool, out: Footprint) -> None:
         """Add what decides an instantaneous action, or the start or the end of a durative one.
 
         Its conditions, the constraints on its duration, and what decides its effects. Conditions at the start that
@@ -190,24 +190,24 @@ class FootprintFinder:
         """
         snap = action.end if end else action.start
         assert snap is not None
-        self.read(snap.condition, binding, out)
+        self.add_reads(snap.condition, binding, out)
         for constraint in action.durations:
             if constraint.at_end == end:
-                self.numbers(constraint.value, binding, out)
+                self.add_fluent_reads(constraint.value, binding, out)
         if not end and action.end is not None:
             for effect in action.end.effects:
                 for inner in self.task.bindings(effect.variables, binding):
-                    self.read((effect.at_start,), inner, out)
+                    self.add_reads((effect.at_start,), inner, out)
         for effect in snap.effects:
             for inner in self.task.bindings(effect.variables, binding):
-                self.depend(effect, inner, out)
+                self.add_effect_reads(effect, inner, out)
 
     def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
         """An instantaneous action, or the start or the end of a durative one."""
         out = empty_footprint()
-        self.depend_action(action, binding, end, out)
+        self.add_action_reads(action, binding, end, out)
         snap = action.end if end else action.start
         for effect in () if snap is None else snap.effects:
             for inner in self.task.bindings(effect.variables, binding):
-                self.write(effect, inner, out)
+                self.add_writes(effect, inner, out)
         return out

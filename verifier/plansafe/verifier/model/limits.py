@@ -31,8 +31,8 @@ class WorkBudget:
 
 
 class LimitReached(Exception):
-    """Work stopped at a limit. ``what`` says at which; whoever can do without the answer catches it."""
+    """Work stopped at a limit. ``kind`` says at which; whoever can do without the answer catches it."""
 
-    def __init__(self, what: LimitKind) -> None:
-        super().__init__(what.value)
-        self.what = what
+    def __init__(self, kind: LimitKind) -> None:
+        super().__init__(kind.value)
+        self.kind = kind

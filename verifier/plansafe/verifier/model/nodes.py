@@ -327,9 +327,9 @@ class Unknowns(NamedTuple):
     """
 
     facts: list[set[int]]
-    supported: list[set[int]]
+    oneof_only: list[set[int]]
     choices: tuple[InitialChoice, ...]
-    values: list[dict[int, Interval]]
+    intervals: list[dict[int, Interval]]
     node: object = None
 
 

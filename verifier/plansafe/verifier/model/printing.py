@@ -250,9 +250,9 @@ def _initial(task: Task) -> Iterator[str]:
 def _open(task: Task, unknowns: Unknowns) -> Iterator[str]:
     for predicate, codes in enumerate(unknowns.facts):
         for code in sorted(codes):
-            supported = ", false unless chosen" if code in unknowns.supported[predicate] else ""
+            supported = ", false unless chosen" if code in unknowns.oneof_only[predicate] else ""
             yield f"open {task.fact_text(predicate, code)}{supported}"
-    for function, intervals in enumerate(unknowns.values):
+    for function, intervals in enumerate(unknowns.intervals):
         for code, interval in sorted(intervals.items()):
             yield f"open {_fluent(task, function, code)} in {_interval(interval)}"
     yield from [f"choice {_initial_choice(task, choice)}" for choice in unknowns.choices]

@@ -122,7 +122,7 @@ class BestFirstSearch:
         try:
             return self._result(self._find_any(_Node(None, None, self.start)))
         except LimitReached as limit:
-            if limit.what is not LimitKind.TIME:
+            if limit.kind is not LimitKind.TIME:
                 raise
             return None
         finally:

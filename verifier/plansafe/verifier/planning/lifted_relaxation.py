@@ -119,7 +119,7 @@ class LiftedRelaxation:
         adds: tuple[Atom, ...],
         deletes: tuple[Atom, ...],
     ) -> None:
-        self.engine.emitter.asked = self._asked
+        self.engine.emitter.requested_indexes = self._asked
         wanted = self._positive(And(condition), True)
         search = compile_extension(self.engine.emitter, wanted, True, parameters)
         self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
@@ -152,7 +152,7 @@ class LiftedRelaxation:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task
-        self.engine.emitter.asked = self._asked
+        self.engine.emitter.requested_indexes = self._asked
         indexes = FactIndexes(self.engine.emitter, self._asked)
         indexes.build(facts)
         seen: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]

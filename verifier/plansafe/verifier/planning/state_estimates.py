@@ -65,7 +65,7 @@ class EstimateCache:
             try:
                 self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check_time)
             except LimitReached as limit:
-                if limit.what is LimitKind.TIME:
+                if limit.kind is LimitKind.TIME:
                     raise
                 self._too_large = True
         return self.relaxation

@@ -177,7 +177,7 @@ class Repairer:
                     self._allow(search, 1.0)
                     candidates, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
                 except LimitReached as reached:
-                    limited = reached.what.value
+                    limited = reached.kind.value
                     candidates, complete = self._at_the_limit(search)
         if spare is not None and not (candidates and _cost(candidates[0], options) <= spare.cost):
             return self._result_of(search, [spare.aligned], False, limited, spare.author)

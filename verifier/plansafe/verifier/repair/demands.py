@@ -247,8 +247,8 @@ class DemandFinder:
         """The fluents that expressions read."""
         found = empty_footprint()
         for expression in expressions:
-            self.engine.footprints.numbers(expression, binding, found)
-        whole = [Demand(subject, None, None) for subject in found.behind]
+            self.engine.footprints.add_fluent_reads(expression, binding, found)
+        whole = [Demand(subject, None, None) for subject in found.unbounded_reads]
         return self._changing([*whole, *[Demand(subject, code, None) for subject, code in found.reads]])
 
     def _changing(self, demands: Iterable[Demand]) -> Demands:
@@ -262,7 +262,7 @@ class DemandFinder:
         out: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                for subject in self.engine.footprints.inputs_of(demand.subject) & self._changeable:
+                for subject in self.engine.footprints.derived_inputs(demand.subject) & self._changeable:
                     out |= self._any_change(Demand(subject, None, None))
             else:
                 out.add(demand)

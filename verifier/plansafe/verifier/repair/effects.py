@@ -228,8 +228,8 @@ class EffectIndex:
         """The condition of an effect as a function of a state's facts, its fluents, and some objects; those objects."""
         known = self._conditions.get(id(effect.condition))
         if known is None:
-            slots = sorted(self.engine.emitter.free(effect.condition))
-            known = (effect.condition, self.engine.emitter.condition(effect.condition, slots), slots)
+            slots = sorted(self.engine.emitter.free_slots(effect.condition))
+            known = (effect.condition, self.engine.emitter.compile_condition(effect.condition, slots), slots)
             self._conditions[id(effect.condition)] = known
         return known[1], tuple([effect.binding[slot] for slot in known[2]])
 
@@ -323,9 +323,9 @@ class EffectIndex:
             domains = {v.slot: v.domain for v in (*every, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
             lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in every}), inner)
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
-        return _Search(action, effect, arguments, emitter.link(name), slots)
+        return _Search(action, effect, arguments, emitter.compile_function(name), slots)
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 

@@ -175,7 +175,7 @@ class FactHistory:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        reasons = self.with_facts(tuple(evaluator.reasons(query.formula, query.binding, True)))
+        reasons = self.with_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
         return reasons._replace(state=self.state_text(state))
 
     def with_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:

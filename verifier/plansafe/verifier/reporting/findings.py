@@ -120,7 +120,7 @@ def _write(context: FindingContext, failures: list[MergedFailure], violated: lis
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
-        goal_reasons = history.with_facts(tuple(evaluator.reasons(model.And(context.task.goal), {}, True)))
+        goal_reasons = history.with_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
     # A condition over all that fails in both readings is explained by *skip*, which executes the next happening.
     explained_by = {
         n: "skip" if failures[n].failure.code == SC.OVER_ALL and {"halt", "skip"} <= {*readings} else readings[0]

@@ -285,11 +285,11 @@ class _RecordedReplay(Replay):
         self.times: dict[int, Number] = {}
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         return False
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         self._recorder.record_letter(self, ((number, "start"),))
 
 
@@ -311,7 +311,7 @@ class _RecordedTimedReplay(TimedReplay):
         self.times.update(dict.fromkeys(range(failures, len(self.failures)), time))
         return done
 
-    def _arrive(self, number: int) -> None:
-        super()._arrive(number)
+    def _enter_state(self, number: int) -> None:
+        super()._enter_state(number)
         assert self.events is not None
         self._recorder.record_letter(self, self.events.get(self.letter, ()))

@@ -48,7 +48,7 @@ def audit(case: AuditCase) -> Report:
         with paused_garbage_collection():
             return EncodedReporter(case, restricted, order or ()).report()
     except LimitReached as limit:
-        if limit.what is not LimitKind.OPEN_FACTS:
+        if limit.kind is not LimitKind.OPEN_FACTS:
             raise
         help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)

@@ -27,7 +27,11 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     """
     if runtime is None:
         return ()
-    idle, left_out, known = runtime.rule_set.nondecisive_parts(criteria), _left_out(runtime, criteria), runtime.memories
+    idle, left_out, known = (
+        runtime.rule_set.nondecisive_parts(criteria),
+        _left_out(runtime, criteria),
+        runtime.key_memories,
+    )
     out: list[object] = []
     violated = undecided = False
     for number, monitor in enumerate(runtime.monitors):
@@ -86,7 +90,7 @@ def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
     default = monitor.default
     others: object = None
     if default.violated_at_start and not monitor.default_retired:
-        others = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_early.items()])
+        others = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_since_start.items()])
     return (waiting, open_, others), caused
 
 

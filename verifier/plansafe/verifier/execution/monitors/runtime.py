@@ -1,8 +1,8 @@
 """All monitors of a check, fed by the changes of each step.
 
-A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
-reached (:meth:`Runtime.arrive`); parts that do, when its actions are known (:meth:`Runtime.depart`), which are then
-facts of action predicates.
+A letter is a state and the actions about to be taken there. A monitor that does not read actions reads a letter when
+its state is reached (:meth:`Runtime.enter_state`). The others read it when the actions are known
+(:meth:`Runtime.take_actions`), which are then facts of action predicates.
 """
 
 from __future__ import annotations
@@ -103,22 +103,22 @@ class Runtime:
 
     def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
         self.rule_set = plan
-        emitter.asked = set()
+        emitter.requested_indexes = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
-        self._mine: dict[int, set[int]] | None = None
+        self._unshared_checks: dict[int, set[int]] | None = None
         """The predicates of checks whose list no fork shares, with the places in it of those that none shares, either;
         ``None``: all."""
-        self._owned: set[int] | None = None
+        self._unshared_monitors: set[int] | None = None
         """The numbers of the monitors that no fork shares; ``None``: all."""
-        self._standing: tuple[MonitorSummary, list[StateMonitor]] | None = None
+        self._summary: tuple[MonitorSummary, list[StateMonitor]] | None = None
         """What the monitors had found when this, or what it is a fork of, was first shared; ``None``: it never was."""
-        self._stirred: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that have changed from then to the last fork."""
-        self.memories: dict[int, MonitorMemory] = {}
+        self.key_memories: dict[int, MonitorMemory] = {}
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
-        self.matches = [0] * len(plan.rules)
+        self.match_counts = [0] * len(plan.rules)
         self._match: dict[int, list[tuple[int, int, ReadPattern]]] = {}
         self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
         self._latches: dict[tuple[object, ...], int] = {}
@@ -128,7 +128,7 @@ class Runtime:
             for match in rule.step_patterns:
                 for pattern in compile_patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
@@ -240,7 +240,7 @@ class Runtime:
         """Judge S0, the state before the first step."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
-            monitor = self._own(number)
+            monitor = self._unshared_monitor(number)
             monitor.start(state, self.indexes)
             if monitor.reads_actions:
                 self._acting_due[number] = None
@@ -249,45 +249,45 @@ class Runtime:
                 if monitor.awake:
                     self._awake[number] = None
 
-    def _own(self, number: int) -> StateMonitor:
+    def _unshared_monitor(self, number: int) -> StateMonitor:
         """A monitor that may be changed: a copy of its own, where a fork shares it."""
-        if self.memories:
-            self.memories.pop(number, None)
-        if self._owned is not None and number not in self._owned:
-            self._owned.add(number)
+        if self.key_memories:
+            self.key_memories.pop(number, None)
+        if self._unshared_monitors is not None and number not in self._unshared_monitors:
+            self._unshared_monitors.add(number)
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+    def enter_state(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
         due = dict(self._awake)
         self._changed(state, log, due)
         for number in due:
             if self.monitors[number].reads_actions:
                 self._acting_due[number] = None
-            elif number in self._awake and not moment.timed and self.monitors[number].unmoved(moment):
+            elif number in self._awake and not moment.timed and self.monitors[number].is_stable(moment):
                 continue
-            elif self._read(self._own(number), state, moment):
+            elif self._step_monitor(self._unshared_monitor(number), state, moment):
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
         if self._due_after:
             for check in self._due_after:
-                self._judge(check, state, moment)
+                self._check_after_step(check, state, moment)
             self._due_after.clear()
 
     # What follows are the places where a part of a rule decides: a run that keeps book of that has its own.
 
-    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+    def _step_monitor(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
         """Let a monitor that is due read the letter; whether the next letter matters to it in any case."""
         monitor.step(state, moment)
         return monitor.awake
 
-    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+    def _check_after_step(self, check: StepCheck, state: State, moment: LetterTime) -> None:
         """Ask what a check about the state behind a step has been waiting for."""
-        check.arrive(state, moment)
+        check.check_after_step(state, moment)
 
-    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
+    def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
         """The trace ends for a monitor that has still to judge it."""
         monitor.finish(state, letter)
 
@@ -295,25 +295,25 @@ class Runtime:
         """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
-        monitors, owned = self.monitors, self._owned
+        monitors, owned = self.monitors, self._unshared_monitors
         found: list[tuple[int, ...]] = []
         for predicate, code, value in log:
             for number in self._readers[predicate]:
                 monitor = monitors[number]
                 if owned is None or number in owned:
-                    if monitor.read(predicate, code):
+                    if monitor.record_change(predicate, code):
                         due[number] = None
-                elif monitor.concerned(predicate, code):
-                    self._own(number).read(predicate, code)
+                elif monitor.is_affected(predicate, code):
+                    self._unshared_monitor(number).record_change(predicate, code)
                     due[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
                 find(facts, fluents, tables, code, found)
                 if found:
-                    self._own(number).candidates.extend(found)
+                    self._unshared_monitor(number).candidates.extend(found)
                     due[number] = None
                     found = []
 
-    def depart(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
+    def take_actions(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
         """The actions of the present letter are known. Their action facts hold while the letter is read."""
         log: list[StateChange] = []
         for predicate, code in action_facts:
@@ -326,29 +326,29 @@ class Runtime:
             late: list[LatchedCheck] = []
             for predicate, code in action_facts:
                 for place, shared in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared.matching(state, self.indexes, code)
+                    bindings = shared.matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
-                    check = self._own_check(predicate, place)
-                    check.depart(state, bindings, moment)
+                    check = self._unshared_check(predicate, place)
+                    check.check_step(state, bindings, moment)
                     if check.after:
                         self._due_after.append(check)
                     elif isinstance(check, LatchedCheck):
                         late.append(check)
             self._act(state, moment)
             for check in late:
-                check.conclude(state, latch_truth(self.monitors), moment)
+                check.check_with_latches(state, latch_truth(self.monitors), moment)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
 
-    def _own_check(self, predicate: int, place: int) -> StepCheck:
+    def _unshared_check(self, predicate: int, place: int) -> StepCheck:
         """A check of a step that may be changed: a copy of its own, where a fork shares it."""
-        if self._mine is not None:
-            places = self._mine.get(predicate)
+        if self._unshared_checks is not None:
+            places = self._unshared_checks.get(predicate)
             if places is None:
-                places = self._mine[predicate] = set()
+                places = self._unshared_checks[predicate] = set()
                 self.checks[predicate] = list(self.checks[predicate])
             if place not in places:
                 places.add(place)
@@ -359,10 +359,10 @@ class Runtime:
         """Count the bindings under which rules about steps match in this letter, each once."""
         if len(action_facts) == 1:
             for rule, number in self._counted(action_facts[0]):
-                self.matches[rule] += number
+                self.match_counts[rule] += number
             return
         for rule, number in self._count(action_facts):
-            self.matches[rule] += number
+            self.match_counts[rule] += number
 
     def _counted(self, action_fact: ActionFact) -> list[tuple[int, int]]:
         """The rules that match one action alone, and how often: the same at every letter."""
@@ -403,7 +403,7 @@ class Runtime:
     def _act(self, state: State, moment: LetterTime) -> None:
         due, self._acting_due = self._acting_due, {}
         for number in due:
-            monitor = self._own(number)
+            monitor = self._unshared_monitor(number)
             monitor.step(state, moment)
             if monitor.awake:
                 self._acting_due[number] = None
@@ -411,56 +411,56 @@ class Runtime:
     def finish(self, state: State, moment: LetterTime) -> None:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
-        for number in self._telling("open"):
+        for number in self._reporting_numbers("open"):
             if self.monitors[number].affects_end:
-                self._end(self._own(number), state, moment.letter)
+                self._finish_monitor(self._unshared_monitor(number), state, moment.letter)
 
-    def suspects(self) -> tuple[Iterable[int], Iterable[int]]:
+    def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have found a violation, over or not, and the predicates of such checks."""
-        if self._standing is None:
+        if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
-        then, (monitors, checks) = self._standing[0], self._changed_since()
-        return monitors.union(then.end_monitors, then.telling), checks.union(then.telling_checks)
+        then, (monitors, checks) = self._summary[0], self._changed_since()
+        return monitors.union(then.end_monitors, then.reporting), checks.union(then.reporting_checks)
 
     def _changed_since(self) -> tuple[frozenset[int], frozenset[int]]:
         """The monitors, and the predicates of the checks, that may differ from what is summed up."""
-        monitors, checks = self._stirred
-        return monitors.union(self._owned or ()), checks.union(self._mine or ())
+        monitors, checks = self._changed_before_fork
+        return monitors.union(self._unshared_monitors or ()), checks.union(self._unshared_checks or ())
 
-    def _telling(self, what: Literal["open", "telling"]) -> Iterable[int]:
+    def _reporting_numbers(self, what: Literal["open", "reporting"]) -> Iterable[int]:
         """The monitors that may have something to tell, in order of their numbers."""
-        if self._standing is None:
+        if self._summary is None:
             return range(len(self.monitors))
-        then = self._standing[0]
-        summed = then.end_monitors if what == "open" else then.telling
+        then = self._summary[0]
+        summed = then.end_monitors if what == "open" else then.reporting
         return sorted(self._changed_since()[0].union(summed))
 
-    def _tellers(self) -> list[StateMonitor | StepCheck]:
+    def _reporters(self) -> list[StateMonitor | StepCheck]:
         """The monitors and checks that may have found something."""
-        if self._standing is None:
+        if self._summary is None:
             telling: Iterable[int] = self.checks
         else:
-            telling = self._changed_since()[1].union(self._standing[0].telling_checks)
+            telling = self._changed_since()[1].union(self._summary[0].reporting_checks)
         checks = [check for predicate in telling for check in self.checks[predicate]]
-        return [*[self.monitors[number] for number in self._telling("telling")], *checks]
+        return [*[self.monitors[number] for number in self._reporting_numbers("reporting")], *checks]
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
-        found = [v for monitor in self._tellers() for v in monitor.violations]
+        found = [v for monitor in self._reporters() for v in monitor.violations]
         return sorted(set(found), key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
     def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
-        return sorted([(monitor.part, binding) for monitor in self._tellers() for binding in monitor.undecided])
+        return sorted([(monitor.part, binding) for monitor in self._reporters() for binding in monitor.undecided])
 
     def touches(self) -> list[int]:
         """How often changes brought each rule's condition into play."""
         plan = self.rule_set
-        if self._standing is None:
+        if self._summary is None:
             summed = summarize_monitors(self.monitors, self.checks, plan.parts, len(plan.rules))
-            return [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
-        summed, before = self._standing
-        out = [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
+            return [t + m for t, m in zip(summed.touches, self.match_counts, strict=True)]
+        summed, before = self._summary
+        out = [t + m for t, m in zip(summed.touches, self.match_counts, strict=True)]
         for number in self._changed_since()[0]:
             monitor = self.monitors[number]
             out[plan.parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
@@ -471,20 +471,23 @@ class Runtime:
         copy = type(self).__new__(type(self))
         copy.rule_set, copy.indexes, copy.too_large = self.rule_set, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
-        if self._standing is None:
+        if self._summary is None:
             summed = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
-            self._standing = summed, list(self.monitors)
-        elif self._owned or self._mine:
-            self._stirred = self._changed_since()
+            self._summary = summed, list(self.monitors)
+        elif self._unshared_monitors or self._unshared_checks:
+            self._changed_before_fork = self._changed_since()
         if self._due_after:  # those will judge without being asked for again
-            self._stirred = self._stirred[0], self._stirred[1].union([check.predicate for check in self._due_after])
-        copy._standing, copy._stirred = self._standing, self._stirred  # noqa: SLF001 - of its own class
-        copy._owned, self._owned = set(), set()  # noqa: SLF001 - of its own class
+            self._changed_before_fork = (
+                self._changed_before_fork[0],
+                self._changed_before_fork[1].union([check.predicate for check in self._due_after]),
+            )
+        copy._summary, copy._changed_before_fork = self._summary, self._changed_before_fork  # noqa: SLF001 - of its own class
+        copy._unshared_monitors, self._unshared_monitors = set(), set()  # noqa: SLF001 - of its own class
         # Most plans take few kinds of steps: checks are shared until a step concerns them.
         copy.checks = dict(self.checks)
-        copy._mine, self._mine = {}, {}  # noqa: SLF001 - of its own class
-        copy.memories = dict(self.memories)
-        copy.matches = list(self.matches)
+        copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
+        copy.key_memories = dict(self.key_memories)
+        copy.match_counts = list(self.match_counts)
         copy._match, copy._counts = self._match, self._counts  # noqa: SLF001 - of its own class
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
         copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)  # noqa: SLF001 - of its own class
@@ -493,7 +496,7 @@ class Runtime:
             due = {check: check.fork() for check in self._due_after}
             for predicate in {check.predicate for check in due}:
                 copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
-                copy._mine[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
+                copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
             copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
         return copy
 
@@ -502,7 +505,7 @@ def _read_by(monitor: StateMonitor) -> set[int]:
     out = {predicate for predicate, _, _ in monitor.triggers()}
     out |= set(monitor.readers.by_predicate)
     if isinstance(monitor, Automaton):
-        out |= set(monitor.everything.by_predicate)
+        out |= set(monitor.all_readers.by_predicate)
     return out
 
 

@@ -118,7 +118,9 @@ class PlanCheckBuilder:
     def _writers_of(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
         writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
-        return writers.union(*[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.behind])
+        return writers.union(
+            *[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.unbounded_reads]
+        )
 
     def _with_dependencies(self, events: Iterable[int]) -> frozenset[int]:
         """The events, and the events that their effects depend on."""
@@ -157,7 +159,7 @@ class PlanCheckBuilder:
     def goal_check(self) -> PlanCheck:
         """The check of the goal."""
         footprint = empty_footprint()
-        self.footprints.read(self.engine.task.goal, {}, footprint)
+        self.footprints.add_reads(self.engine.task.goal, {}, footprint)
         return self._check(GOAL, 0, self._writers_of(footprint))
 
     def whole_plan_check(self, number: int) -> PlanCheck:
@@ -174,7 +176,7 @@ class PlanCheckBuilder:
             if action.over_all:
                 binding = bind(action.parameters, objects)
                 footprint = empty_footprint()
-                self.footprints.read(action.over_all, binding, footprint)
+                self.footprints.add_reads(action.over_all, binding, footprint)
                 writers = self._writers_of(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
@@ -291,7 +293,7 @@ def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
         literal = event.literal
         code = footprints.task.encode(literal.arguments)
         if literal.fluent:
-            footprints.assign(literal.predicate, code, "assign", footprint)
+            footprints.add_assignment(literal.predicate, code, "assign", footprint)
         else:
             (footprint.adds if literal.value else footprint.deletes).add((literal.predicate, code))
     return footprint
@@ -303,6 +305,6 @@ def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
             for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
-                footprints.depend(effect, binding, footprint)
-                footprints.read((effect.at_start,), binding, footprint)
+                footprints.add_effect_reads(effect, binding, footprint)
+                footprints.add_reads((effect.at_start,), binding, footprint)
     return footprint

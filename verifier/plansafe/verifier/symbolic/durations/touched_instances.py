@@ -65,7 +65,7 @@ class PartReads:
             for read in atoms_and_fluents(formula):
                 self._read.setdefault(footprints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
-                    self._inputs |= footprints.inputs_of(read.predicate)
+                    self._inputs |= footprints.derived_inputs(read.predicate)
 
     def touches(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""

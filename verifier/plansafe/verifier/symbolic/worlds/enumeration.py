@@ -87,7 +87,7 @@ class OpenWorlds:
         if unknowns is None:
             assert not self.numbers
             return {}
-        return {(function, code): _inside(unknowns.values[function][code]) for function, code in self.numbers}
+        return {(function, code): _inside(unknowns.intervals[function][code]) for function, code in self.numbers}
 
     def _nodes(self) -> list[int]:
         return [node for node, key in self.circuit.keys.items() if isinstance(key, FactInput)]

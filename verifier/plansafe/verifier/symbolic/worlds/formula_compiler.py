@@ -158,7 +158,7 @@ class FormulaCompiler:
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
         possible = self.possible_certain.possible_condition(formula.body, wanted if exists else not wanted)
-        free = sorted(self.possible_certain.emitter.free(possible) - set(slots))
+        free = sorted(self.possible_certain.emitter.free_slots(possible) - set(slots))
         search = self.possible_certain.compile_search(possible, formula.variables, free)
         body = self._truths(formula.body, wanted)
         flip = 0 if exists else 1

@@ -64,7 +64,7 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
     statements: list[Literal] = []
     numbers: list[tuple[int, int]] = []
     if unknowns is not None:
-        for function, intervals in enumerate(unknowns.values):
+        for function, intervals in enumerate(unknowns.intervals):
             for code in intervals:
                 state.quantities[function][code] = Quantity(TRUE, terms.variable(function, code))
                 numbers.append((function, code))
@@ -125,7 +125,7 @@ def _supported(
             for literal in literals:
                 if not literal.fluent and literal.value:
                     supports.setdefault((literal.predicate, literal.code), []).append(alternative)
-    for predicate, codes in enumerate(unknowns.supported):
+    for predicate, codes in enumerate(unknowns.oneof_only):
         for code in sorted(codes):
             if not any([_opens(task, opening, predicate, code) for opening in openings]):
                 support = circuit.disjunction(supports.get((predicate, code), ()))
@@ -154,7 +154,7 @@ def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> I
             for literals in choice.alternatives
         ]
         yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
-    for function, intervals in enumerate(unknowns.values):
+    for function, intervals in enumerate(unknowns.intervals):
         for code, interval in sorted(intervals.items()):
             value = terms.variable(function, code)
             if interval.low is not None:

@@ -117,7 +117,7 @@ class Relaxation:
 
     def may_hold(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
         """Whether a formula may have a value somewhere, for these objects."""
-        slots = sorted(self.possible_certain.emitter.free(formula) & binding.keys())
+        slots = sorted(self.possible_certain.emitter.free_slots(formula) & binding.keys())
         found = self._find(formula, positive, (), slots, [binding[slot] for slot in slots])
         return bool(found)
 
@@ -202,7 +202,7 @@ class Relaxation:
         changing = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
         changing.update([literal.predicate for literal in task.timed_literals if literal.fluent])
         if task.unknowns is not None:
-            changing.update([function for function, values in enumerate(task.unknowns.values) if values])
+            changing.update([function for function, values in enumerate(task.unknowns.intervals) if values])
         return frozenset(range(len(task.functions))) - changing
 
     def _is_constant(self, formula: Compare) -> bool:

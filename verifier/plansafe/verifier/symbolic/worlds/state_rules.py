@@ -76,7 +76,7 @@ class StateRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
             readers: set[Objects] = set()
-            self.readers.readers(predicate, code, readers)
+            self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._before[objects] = circuit.both(self._before[objects], differs ^ 1)
             touched |= readers
@@ -141,7 +141,7 @@ class StepRule:
         possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
         possible = possible_certain.possible_condition(wanted)
-        self.given = sorted(possible_certain.emitter.free(possible) & bound)
+        self.given = sorted(possible_certain.emitter.free_slots(possible) & bound)
         self.search = possible_certain.compile_search(possible, self.open, self.given)
         self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
         self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
@@ -214,7 +214,7 @@ class ChangeDispatch:
         emitter = evaluation.possible_certain.emitter
         self.size = evaluation.possible_certain.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter, emitter.asked)
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._find: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:

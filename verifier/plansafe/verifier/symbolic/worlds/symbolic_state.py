@@ -141,11 +141,11 @@ class PossibleCertain:
             disjuncts = [Disjunct((), (FormulaLiteral(True, formula),))]
         outputs = [v.slot for v in variables]
         found = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
-        name = emitter.fresh()
+        name = emitter.fresh_name()
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
             lines += join.emit(disjunct.literals, frozenset(bound), outputs, found)
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in bound]]), lines or ["pass"])
-        return emitter.link(name)
+        return emitter.compile_function(name)

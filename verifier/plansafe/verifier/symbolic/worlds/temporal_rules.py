@@ -159,10 +159,10 @@ class TemporalRule:
         touched: set[Objects] = set()
         for predicate, code, differs in changed:
             if differs == FALSE:
-                self._index.readers(predicate, code, touched)
+                self._index.add_readers(predicate, code, touched)
                 continue
             readers: set[Objects] = set()
-            self._index.readers(predicate, code, readers)
+            self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._touches.setdefault(objects, []).append((letter, differs))
             touched |= readers

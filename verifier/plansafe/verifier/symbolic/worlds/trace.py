@@ -87,7 +87,7 @@ class StepEncoder:
         search, free = None, tuple[int, ...]()
         if slots:
             possible = evaluation.possible_certain.possible_condition(effect.condition)
-            free = tuple(sorted(evaluation.possible_certain.emitter.free(possible) - set(slots)))
+            free = tuple(sorted(evaluation.possible_certain.emitter.free_slots(possible) - set(slots)))
             search = evaluation.possible_certain.compile_search(possible, effect.variables, free)
         return _Effect(
             slots,
