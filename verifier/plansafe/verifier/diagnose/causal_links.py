@@ -145,7 +145,7 @@ class CausalLinker:
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
-        """Find all links, including those of violated rules."""
+        """Find all links, also of violated rules."""
         for violation in violations:
             self._add_violation(violation, step_of_letter)
         state, logs = self.run.state, self.run.logs
