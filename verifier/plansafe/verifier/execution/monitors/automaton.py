@@ -334,7 +334,7 @@ class Automaton:
         self.readers.add(binding)
 
     def _bits(self, state: State, binding: Binding | None) -> int | None:
-        """The bits of a binding's leaves, or (``None``) of the leaves without parameters; ``None`` if one is undefined."""
+        """The bits of a binding's leaves, or (``None``) of the global leaves; ``None`` if one is undefined."""
         shared = binding is None
         objects = binding or ()
         try:
@@ -398,7 +398,7 @@ class Automaton:
         return self.mode == "each" and not self.program.output(instance.state)
 
     def _record_initial_violation(self, instance: Instance, letter: int, moment: LetterTime) -> None:
-        """At letter 0: record whether the violation, or the trigger of a response, is present before any plan action."""
+        """At letter 0: record whether a violation, or the trigger of a response, is present before any step."""
         if self.mentions_actions or self.mode in ("each", "latch"):
             return
         if self.is_response:

@@ -1,8 +1,8 @@
 """LTLf by formula progression, hash-consed (Bacchus and Kabanza 2000; finite traces as De Giacomo and Vardi 2013).
 
 Formulas are over numbered bits of letters and in negation normal form. A residual is the formula that the rest of the
-trace must satisfy. ``NONEMPTY`` and ``EMPTY`` hold if there is, or is not, a further letter: strong and weak next differ
-at the end.
+trace must satisfy. ``NONEMPTY`` and ``EMPTY`` hold if there is, or is not, a further letter, so strong and weak next
+differ at the end.
 """
 
 from __future__ import annotations
