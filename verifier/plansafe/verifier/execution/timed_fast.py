@@ -2,7 +2,7 @@
 
 A generated function checks the condition and the duration of such an event, and makes its changes. The conditions over
 all of the actions under way are checked only if a change could make them false. All other happenings, and all failures,
-are left to :mod:`plansafe.verifier.execution.timed`. Times are counted in ticks: each time of the plan is a whole number.
+are left to :mod:`plansafe.verifier.execution.timed`. Times are whole numbers of ticks.
 """
 
 from __future__ import annotations
