@@ -38,7 +38,7 @@ class Support(NamedTuple):
 
     ``kind`` is ``step``, ``goal`` or ``rule``. ``step`` is the later step that could not be taken, one more than the
     plan's length for the goal, and for a rule the step at which it would be violated (0: the initial state).
-    ``literal``: the fact that the step gives, empty for a rule. ``text``: a phrase, as ``gives (open fridge) to step 5``.
+    ``literal``: the fact that the step gives, empty for a rule. ``text``: such as ``gives (open fridge) to step 5``.
     """
 
     kind: str
