@@ -122,7 +122,7 @@ class OrderDurationReporter(WorldsReporter):
 
     def _ordered(self) -> WorldsVerdict:
         from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.order_audit import OpenWorlds, OrderAudit  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.order_audit import OrderAudit, WorldSource  # noqa: PLC0415 - for such plans alone
         from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ class OrderDurationReporter(WorldsReporter):
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
-            open_worlds = OpenWorlds(openings, lambda world: OrderVerdict(*self._values(world)), each)
+            open_worlds = WorldSource(openings, lambda world: OrderVerdict(*self._values(world)), each)
         elif compiled.is_open:  # of what the task leaves open nothing matters to these steps
             compiled = close_compiled_task(compiled, make_certain_world(steps))
         order = PartialOrder(len(steps), self.read.ordering)
