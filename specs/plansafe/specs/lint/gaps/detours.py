@@ -65,7 +65,7 @@ class DetourSearch:
         self._fact_pairs: set[tuple[object, object]] = set()
 
     def run(self, references: Sequence[StepPath]) -> None:
-        """Explore until there are no novel states, or a limit is reached."""
+        """Explore all novel states, up to a limit."""
         queue: deque[FrontierState] = deque()
         for reference in references:
             start = Execution.initial(self.task_graph.engine)
@@ -88,7 +88,7 @@ class DetourSearch:
     def _take(
         self, state: FrontierState, step: GroundAction, remaining: StepPath, is_reference: bool
     ) -> FrontierState | None:
-        """Take a step, store what it exploits, and return the next state if it is novel or of a reference plan."""
+        """Take a step, store the proposals that it violates, and return the next state if it is novel or of a reference plan."""
         self.explored += 1
         try:
             after = state.execution.after(step)
