@@ -47,7 +47,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(automaton.Automaton, "step", "woken")
     counted(invariant.Invariant, "step", "woken")
     counted(invariant.Truth, "__call__", "evaluated")
-    counted(stepcheck.StepCheck, "depart", "matched")
+    counted(stepcheck.StepCheck, "check_step", "matched")
     return counts
 
 

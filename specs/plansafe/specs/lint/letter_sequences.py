@@ -12,7 +12,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.monitor_key import program_key
-from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.trace_operators import PRESENTLY_SATISFIED, LetterTime
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas

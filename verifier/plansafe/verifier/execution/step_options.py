@@ -22,9 +22,10 @@ from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Runtime, TriggerFunction
+from plansafe.verifier.execution.monitors.rule_set import ActionFact
+from plansafe.verifier.execution.monitors.runtime import Runtime, TriggerFunction
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number

@@ -15,12 +15,12 @@ from plansafe.verifier.compile.triggers import binds_all_parameters, compile_ext
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.invariant import Truth
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     LetterTime,
-    Program,
 )
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable

@@ -8,7 +8,7 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable

@@ -15,8 +15,9 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
-from plansafe.verifier.execution.monitors.program import LetterTime, structural_key
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
+from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (

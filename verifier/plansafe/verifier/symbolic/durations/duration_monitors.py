@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail

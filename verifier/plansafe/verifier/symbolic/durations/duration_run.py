@@ -16,8 +16,8 @@ from functools import cached_property
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
