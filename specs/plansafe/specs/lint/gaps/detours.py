@@ -88,7 +88,7 @@ class DetourSearch:
     def _take(
         self, state: FrontierState, step: GroundAction, remaining: StepPath, is_reference: bool
     ) -> FrontierState | None:
-        """Take a step, store the proposals that it violates, and return the next state if it is novel or of a reference plan."""
+        """Take a step, and store the violated proposals. Returns the next state if it is novel or of a reference."""
         self.explored += 1
         try:
             after = state.execution.after(step)
