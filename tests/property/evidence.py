@@ -34,7 +34,7 @@ def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
     """Replay one reading of a plan with the kernel."""
     trace = kernel.trace(plan, reading)
     steps_by_letter: list[set[int]] = [set() for _ in range(trace.last + 2)]
-    for (kind, *_), intervals in trace.taken.items():
+    for (kind, *_), intervals in trace.step_intervals.items():
         for interval in intervals if kind != STEP_PREDICATES["action-during"] else ():
             steps_by_letter[interval.first + 1].add(interval.step)
     changes: dict[Fact, list[tuple[int, str, str]]] = {}

@@ -16,7 +16,8 @@ from case import Sexp
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.monitors.program import LetterTime, Program
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Number, Or, Task, Temporal
 

@@ -55,8 +55,12 @@ class PartialOrder:
             for successor in self._successors[step]:
                 self.after[step] |= self.after[successor] | 1 << successor
 
+    def count_unordered_pairs(self) -> int:
+        """The number of pairs of steps that may come in either order."""
+        return self.size * (self.size - 1) // 2 - sum([steps.bit_count() for steps in self.before])
+
     def linear_extension(self, groups: Sequence[int] = ()) -> tuple[int, ...]:
-        """A linear extension. Steps of earlier ``groups`` come first where possible, then steps with smaller numbers."""
+        """A linear extension. Steps of earlier ``groups`` come first where possible, else smaller numbers."""
         return self._sort(self._successors, groups)
 
     def extend_with(self, pairs: Iterable[Precedence]) -> tuple[int, ...] | None:

@@ -21,7 +21,7 @@ from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
 from plansafe.verifier.symbolic.worlds.encoding import OrderInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
 from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
-from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import StepEncoder
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
@@ -67,7 +67,7 @@ class Openings(NamedTuple):
 def no_openings(engine: Engine) -> Openings:
     """The openings of a plan in which only the order is open."""
     circuit = Circuit()
-    compiler = FormulaCompiler(engine.task, circuit, PossibleCertain(engine.task))
+    compiler = FormulaCompiler(engine.task, circuit)
     return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, compiler)
 
 
@@ -104,7 +104,7 @@ class PlanTemplate:
         self.initial: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
-        self._derived = DerivedFacts(self.task, openings.compiler) if self.task.axioms else None
+        self._derived = DerivedFacts(openings.compiler) if self.task.axioms else None
         try:
             self.steps = self._encode_steps(steps, deadline)
         except NumberTooLarge:
