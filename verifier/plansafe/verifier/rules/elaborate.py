@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
-from plansafe.verifier.elaborate.sections import read_fields, value_of
-from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.sections import read_fields
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
 from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
@@ -153,10 +153,10 @@ class RuleElaborator:
         conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
-        declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
+        declared = list(conditions.bind_variables(parameters_at)) if parameters_at else []
         steps = self._steps(fields, conditions, declared) if kind == ":process" else []
         formulas = {
-            key: conditions.formula(value_of(at), at)
+            key: conditions.read_formula(at)
             for key, at in fields.items()
             if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
         }
@@ -168,7 +168,7 @@ class RuleElaborator:
                 return
         within = None
         if ":within" in fields:
-            within = parse_number(value_of(fields[":within"]))
+            within = parse_number(fields[":within"].subtree)
             if within is None:
                 context.error(SC.STRUCTURE, "`:within` takes a number", fields[":within"], "expected a number")
         check_complete(context, kind, node, fields)
@@ -234,14 +234,14 @@ class RuleElaborator:
         if not given:
             return []
         at = fields[given[0]]
-        value = value_of(at)
-        steps: list[tuple[Node, Place]] = [(value, at)]
+        value = at.subtree
+        steps = [at]
         if isinstance(value, list) and step_connective(value) == "or":
-            steps = [(value[child], Place(value, child)) for child in range(1, len(value))]
-        implicit = self._implicit([step for step, _ in steps], conditions, declared)
+            steps = [Place(value, child) for child in range(1, len(value))]
+        implicit = self._implicit([step.subtree for step in steps], conditions, declared)
         out: list[Formula] = []
-        for step, where in steps:
-            formula = conditions.action_atom(step, where, STEP_KINDS[given[0]], implicit)
+        for step in steps:
+            formula = conditions.read_action_atom(step, STEP_KINDS[given[0]], implicit)
             if isinstance(formula, Atom | Quantified):
                 out.append(formula)
         if not out and not self.context.errors:

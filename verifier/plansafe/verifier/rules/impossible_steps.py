@@ -85,7 +85,7 @@ class _Narrow:
     def same(self, made: list[Node], origin: list[Node]) -> list[Node]:
         """A new list, whose children stand where those of ``origin`` do."""
         context = self.symbols.context
-        context.made(made, Place(origin))
+        context.record_origin(made, Place(origin))
         for child, part in enumerate(made):
             if isinstance(part, str) and (child >= len(origin) or origin[child] != part):
                 context.replaced[id(made), child] = Place(origin)

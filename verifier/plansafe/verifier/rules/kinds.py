@@ -190,7 +190,7 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
     for kind in kinds:
         name = kind_type_name(kind)
         if name not in table.index:
-            table.add(name)
+            table.add_undeclared(name)
 
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
@@ -205,4 +205,4 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
 def opened_kind_members(symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """The types of opened kinds with their objects, for the kernel, which reads the text of the task."""
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
-    return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.added)}
+    return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.undeclared)}

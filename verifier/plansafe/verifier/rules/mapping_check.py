@@ -87,7 +87,7 @@ class _Check:
                 self.types[theirs] = self._alternatives(at)
         for plain, at in self.binding.mapping.plain.items():
             if plain not in symbols.types.index:
-                symbols.types.unknown(plain, at)
+                symbols.types.report_unknown(plain, at)
         action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
         for name, at in entries.items():
             known = self.words.get(name)
@@ -121,13 +121,13 @@ class _Check:
     def _alternatives(self, at: Place) -> tuple[int, ...]:
         """The domain's types that an entry of ``:types`` or ``:groups`` names; unknown ones are reported."""
         ours = at.node[1]
-        typed = self.context.made(["?x", "-", ours], Place(at.node, 1))
+        typed = self.context.record_origin(["?x", "-", ours], Place(at.node, 1))
         (entry,) = parse_typed_list(self.context, typed, 0, is_variable, "a variable")
         names = entry.types or ()
         for name in names:
             if name not in self.symbols.types.index:
                 place = Place(ours, ours.index(name)) if isinstance(ours, list) else Place(at.node, 1)
-                self.symbols.types.unknown(name, place)
+                self.symbols.types.report_unknown(name, place)
         return self._known(names)
 
     def _known(self, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -185,9 +185,9 @@ class _Check:
                 return
         conditions = ConditionReader(self.symbols, scope, "rules")
         if kind == "predicate":
-            conditions.formula(at.node[1], Place(at.node, 1))
+            conditions.read_formula(Place(at.node, 1))
         elif kind == "function":
-            conditions.expression(at.node, 1)
+            conditions.read_expression(at.node, 1)
         else:
             self._steps(conditions, Place(at.node, 1), frozenset(scope.visible))
 
@@ -201,14 +201,14 @@ class _Check:
         elif isinstance(step, list) and step_connective(step) and len(step) == 3:
             mark = conditions.scope.mark()
             if head == "exists":
-                conditions.bind(step[1], Place(step, 1))
+                conditions.bind_variables(Place(step, 1))
             else:
-                conditions.formula(step[1], Place(step, 1))
+                conditions.read_formula(Place(step, 1))
             self._steps(conditions, Place(step, 2), own)
             conditions.scope.restore(mark)
         else:
             # A step may take less than the vocabulary says: then it matches less.
-            conditions.action_atom(step, at, "start", own)
+            conditions.read_action_atom(at, "start", own)
 
     def _bind(self, scope: Scope, head: list[Node], child: int, types: tuple[str, ...] | None) -> bool:
         """Bind a parameter of an entry, with the type that the vocabulary gives it."""
@@ -219,7 +219,7 @@ class _Check:
             )
             return False
         if token in scope.visible:
-            other = (scope.visible[token][2], "first here")
+            other = (scope.visible[token].at, "first here")
             message = f"variable `{token}` is declared twice"
             self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", other=other)
             return False

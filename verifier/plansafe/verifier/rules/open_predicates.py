@@ -6,7 +6,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
-from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
@@ -25,12 +25,12 @@ def open_predicate(symbols: Symbols, plain: OpenDeclaration) -> OpenPredicate | 
     for entry in parse_typed_list(context, plain.typed, 1, is_variable, "a variable"):
         given = ANY if entry.types is None else types.resolve(entry.types, entry.types_at)
         known = scope.visible.get(entry.name)
-        slot = scope.bind(entry, given, types.domain(given)).slot if known is None else known[0]
+        slot = scope.bind(entry, given, types.domain(given)).slot if known is None else known.slot
         own = types.domain_sets[types.domain(given)]
         allowed[slot] = allowed[slot] & own if slot in allowed else set(own)
     if context.errors > errors:
         return None
-    atom = ConditionReader(symbols, scope).formula(plain.atom, Place(plain.atom))
+    atom = ConditionReader(symbols, scope).read_formula(Place(plain.atom))
     if context.errors > errors or not isinstance(atom, Atom):
         return None
     if atom.predicate in symbols.derived:
@@ -65,13 +65,13 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
     conditions = ConditionReader(symbols, scope)
     parameters: tuple[Variable, ...] = ()
     if ":parameters" in fields:
-        parameters = tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
+        parameters = tuple(conditions.bind_variables(fields[":parameters"]))
     formula: Formula = TRUE
     atoms: list[Atom] = []
     counted: list[Variable] = []
     for kind in given:
         if kind == ":holds":
-            formula = conditions.formula(value_of(fields[kind]), fields[kind])
+            formula = conditions.read_formula(fields[kind])
         else:
             _atoms(conditions, fields[kind], atoms, counted)
     if context.errors > errors:
@@ -84,7 +84,7 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
 def _atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
     """The atoms of a counting invariant; variables that are not parameters are bound for each atom alone."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
-    value = value_of(at)
+    value = at.subtree
     if not isinstance(value, list) or not value:
         context.error(SC.STRUCTURE, "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
         return
@@ -98,7 +98,7 @@ def _atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: l
             return
         mark, errors = scope.mark(), context.errors
         counted += _bound(symbols, scope, atom)
-        formula = conditions.formula(atom, where)
+        formula = conditions.read_formula(where)
         scope.restore(mark)
         if isinstance(formula, Atom) and token_text(atom[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)

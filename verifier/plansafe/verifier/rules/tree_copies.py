@@ -20,7 +20,7 @@ class TreeCopier:
 
     def made(self, made: list[Node], origin: list[Node]) -> list[Node]:
         """Note what a list that was made stands for."""
-        self.context.made(made, Place(origin))
+        self.context.record_origin(made, Place(origin))
         self._count(len(made))
         return made
 
@@ -33,7 +33,7 @@ class TreeCopier:
         if isinstance(node, str):
             return values[node] if node in values else _filled(node, values)
         made: list[Node] = [self.copy(child, values, places) for child in node]
-        self.context.made(made, Place(node))
+        self.context.record_origin(made, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
                 self.context.replaced[id(made), number] = places[child]
